@@ -1,0 +1,1 @@
+"""Who provides cells: one file a backend, found by name in `registry`."""

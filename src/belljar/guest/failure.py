@@ -1,0 +1,62 @@
+"""An exception as data: what it is, and the frames of the user's code, without ours."""
+
+import sys
+import traceback
+from types import TracebackType
+from typing import Any
+
+_MOST_FRAMES = 200
+_LONGEST_TEXT = 100_000
+
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """The JSON form of an exception."""
+    hide_guest(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    return {
+        "type": type(error).__qualname__,
+        "message": _text(error)[:_LONGEST_TEXT],
+        "args": [_text(arg)[:_LONGEST_TEXT] for arg in error.args],
+        "name": _name(error),
+        "traceback": _format(error)[:_LONGEST_TEXT],
+        "frames": [
+            {"file": frame.filename, "line": frame.lineno or 0, "function": frame.name, "text": frame.line or ""}
+            for frame in frames[-_MOST_FRAMES:]
+        ],
+    }
+
+
+def show(error: BaseException) -> None:
+    """Print it on stderr as the interpreter would, by the program's own excepthook if it has set one."""
+    hide_guest(error)
+    if sys.excepthook is sys.__excepthook__:
+        print(_format(error), end="", file=sys.stderr)
+    else:
+        sys.excepthook(type(error), error, error.__traceback__)
+
+
+def hide_guest(error: BaseException) -> None:
+    """Take our own frames off the top of the traceback."""
+    trace: TracebackType | None = error.__traceback__
+    while trace is not None and trace.tb_frame.f_globals.get("__package__") == __package__:
+        trace = trace.tb_next
+    error.__traceback__ = trace
+
+
+def _format(error: BaseException) -> str:
+    try:
+        return "".join(traceback.format_exception(error))
+    except Exception as broken:  # noqa: BLE001  the program's own __str__ or __repr__ may raise anything
+        return f"{type(error).__qualname__} (and showing it raised {type(broken).__qualname__})\n"
+
+
+def _text(value: object) -> str:
+    try:
+        return str(value)
+    except Exception as broken:  # noqa: BLE001  as above
+        return f"<{type(value).__qualname__} whose str() raised {type(broken).__qualname__}>"
+
+
+def _name(error: BaseException) -> str | None:
+    name = getattr(error, "name", None)
+    return name if isinstance(name, str) else None

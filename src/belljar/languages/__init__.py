@@ -1,0 +1,1 @@
+"""How a request in some language becomes a program for the guest: one file a family."""

@@ -1,0 +1,23 @@
+"""Finds a language by its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from belljar.plugins import find
+
+if TYPE_CHECKING:
+    from belljar.languages.base import Language
+
+GROUP = "belljar.languages"
+BUILT_IN = {"python": "belljar.languages.python:Python"}
+
+_made: dict[str, Language] = {}
+
+
+def language(name: str) -> Language:
+    """The language called `name`, in any case."""
+    name = name.lower()
+    if name not in _made:
+        _made[name] = cast("Language", find(GROUP, "language", name, BUILT_IN)())
+    return _made[name]

@@ -1,0 +1,1 @@
+"""Kernel access, one concept a file: typed functions, no policy."""

@@ -1,0 +1,206 @@
+"""A cell from the inside: the init, which forks the worker, watches it, and says how it ended.
+
+The exit record that the init sends, all of it from the kernel or from its own measurements:
+
+    status          the worker's wait status, None when the worker could not be waited for
+    cpu_user, cpu_system, memory_peak    of everything that was reaped
+    processes_peak  the most that were alive when the watcher looked, None when it never did
+    stopped         the limit for which the init ended the run: memory, processes, cpu, wall; or None
+    clean           nothing is left of the cell
+"""
+
+import os
+import select
+import signal
+import socket
+import sys
+import time
+import traceback
+from typing import NamedTuple, NoReturn
+
+from belljar.guest import worker
+from belljar.linux import prctl
+from belljar.linux.processes import descendants, sample
+from belljar.linux.reaper import Reaped, end_strays, reap
+from belljar.zygote.protocol import Packet, receive_packet, send_packet
+from belljar.zygote.stages import StageError, stage
+
+FAST_LOOK = 0.02  # a program can fill some 60 MB in that time
+SLOW_LOOK = 0.05
+
+
+class Inside(NamedTuple):
+    """The descriptors and settings that a cell is born with."""
+
+    guest: int
+    init: int
+    stdout: int
+    stderr: int
+    lifeline: int
+    root: str
+    env: dict[str, str]
+
+
+def main(inside: Inside) -> NoReturn:
+    """The life of an init."""
+    code = 1
+    try:
+        caller = socket.socket(fileno=inside.init)
+        try:
+            with stage("descriptors"):
+                close_all_but(inside.guest, inside.init, inside.stdout, inside.stderr, inside.lifeline)
+            with stage("orphans"):
+                prctl.adopt_orphans()
+            with stage("worker"):
+                pid = os.fork()
+            if pid == 0:
+                _become_worker(inside)
+            with stage("watch"):
+                init = Init(caller, pid, inside)
+        except StageError as error:
+            send_packet(caller, error.packet())
+        else:
+            init.serve()
+            code = 0
+    except ConnectionError:
+        code = 0  # the caller has left, and everything is dead
+    except BaseException:
+        traceback.print_exc()
+    os._exit(code)
+
+
+def close_all_but(*keep: int) -> None:
+    """Close every descriptor from 3 on that is not to be kept."""
+    low = 3
+    for fd in sorted(keep):
+        os.closerange(low, fd)
+        low = fd + 1
+    os.closerange(low, os.sysconf("SC_OPEN_MAX"))
+
+
+def _become_worker(inside: Inside) -> NoReturn:
+    try:
+        prctl.die_with_parent(signal.SIGKILL)
+        os.setsid()
+        os.close(inside.init)
+        os.close(inside.lifeline)
+        os.dup2(inside.stdout, 1)
+        os.dup2(inside.stderr, 2)
+        os.close(inside.stdout)
+        os.close(inside.stderr)
+        workspace, temporary = (os.path.join(inside.root, name) for name in ("workspace", "tmp"))
+        os.chdir(workspace)
+        for signum in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            signal.signal(signum, signal.SIG_DFL)
+        worker.main(inside.guest, inside.root, {**inside.env, "HOME": workspace, "TMPDIR": temporary})
+    finally:
+        traceback.print_exc()
+        os._exit(70)
+
+
+class Init:
+    """Watches one worker and all that descends from it."""
+
+    def __init__(self, caller: socket.socket, worker_pid: int, inside: Inside) -> None:
+        self._caller, self._worker, self._lifeline = caller, worker_pid, inside.lifeline
+        self._pidfd = os.pidfd_open(worker_pid)
+        for fd in (inside.guest, inside.stdout, inside.stderr):
+            os.close(fd)
+        self._limits: Packet = {}
+        self._deadline = self._next_look = float("inf")
+        self._stopped: str | None = None
+        self._reaped: list[Reaped] = []
+        self._memory_peak = 0
+        self._processes_peak: int | None = None
+
+    def serve(self) -> None:
+        """Until the worker has ended, or nobody wants it any more; then everything below dies."""
+        poll = select.poll()
+        for fd in (self._pidfd, self._caller.fileno(), self._lifeline):
+            poll.register(fd, select.POLLIN)
+        wanted = True
+        while wanted:
+            pause = min(self._next_look, self._deadline) - time.monotonic()
+            ready = [fd for fd, _ in poll.poll(None if pause == float("inf") else max(0, pause * 1000))]
+            if self._pidfd in ready:
+                wanted = False
+            elif self._lifeline in ready:
+                wanted = False
+            elif ready:
+                wanted = self._hear()
+            else:
+                wanted = self._look()
+        self._end()
+
+    def _hear(self) -> bool:
+        heard = receive_packet(self._caller)
+        if heard is None or "kill" in heard[0]:
+            return False
+        packet = heard[0]
+        if "go" in packet:
+            self._limits = packet["go"]
+            now = time.monotonic()
+            self._deadline = now + self._limits["wall"]
+            self._next_look = now + FAST_LOOK
+        elif "signal" in packet:
+            os.kill(self._worker, packet["signal"])
+        return True
+
+    def _look(self) -> bool:
+        """Measure the tree and compare it with the limits; False when it has to end."""
+        now = time.monotonic()
+        if now >= self._deadline:
+            self._stopped = "wall"
+            return False
+        self._collect_orphans()
+        used = sample(descendants(os.getpid()), self._limits["memory"])
+        self._memory_peak = max(self._memory_peak, used.memory)
+        self._processes_peak = max(self._processes_peak or 0, used.processes)
+        cpu = used.cpu + sum(gone.cpu_user + gone.cpu_system for gone in self._reaped)
+        if used.memory > self._limits["memory"]:
+            self._stopped = "memory"
+        elif used.processes > self._limits["processes"]:
+            self._stopped = "processes"
+        elif self._limits["cpu"] is not None and cpu > self._limits["cpu"]:
+            self._stopped = "cpu"
+        near = used.memory > self._limits["memory"] / 2
+        self._next_look = now + (FAST_LOOK if near else SLOW_LOOK)
+        return self._stopped is None
+
+    def _collect_orphans(self) -> None:
+        """Reap what was adopted and has ended; the worker stays, its end is waited for by pidfd."""
+        while True:
+            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if found is None or found.si_pid == self._worker:
+                return
+            gone = reap(found.si_pid)
+            if gone is not None:
+                self._reaped.append(gone)
+
+    def _reap_the_dead(self) -> bool:
+        """Reap without killing: most runs leave nobody. True when no child is left."""
+        try:
+            while gone := reap():
+                self._reaped.append(gone)
+        except ChildProcessError:
+            return True
+        return False
+
+    def _end(self) -> None:
+        clean = self._reap_the_dead()
+        if not clean:
+            gone, clean = end_strays()
+            self._reaped += gone
+        mine = next((child for child in self._reaped if child.pid == self._worker), None)
+        record = {
+            "status": mine.status if mine else None,
+            "cpu_user": sum(child.cpu_user for child in self._reaped),
+            "cpu_system": sum(child.cpu_system for child in self._reaped),
+            "memory_peak": max([self._memory_peak, *(child.memory_peak for child in self._reaped)]),
+            "processes_peak": self._processes_peak,
+            "stopped": self._stopped,
+            "clean": clean,
+        }
+        send_packet(self._caller, {"exit": record})
+        if not clean:
+            print("belljar: a process could not be ended", file=sys.stderr, flush=True)

@@ -1,0 +1,221 @@
+"""The caller's end: starts a keeper, takes cells from it, tells it when they are over."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import tempfile
+import weakref
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from belljar.errors import SetupError
+from belljar.zygote.protocol import Packet, receive_packet, send_packet
+
+if TYPE_CHECKING:
+    from belljar.waits import Waits
+
+_BOOT = os.path.join(os.path.dirname(__file__), "boot.py")
+_CONTROL, _OWNER = 3, 4
+_FIRST_FREE = 10
+_LONGEST_LOG = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A cell that is ours now: its name, its directory, and our ends of its descriptors."""
+
+    link: Link
+    cell: str
+    root: str
+    guest: int
+    init: int
+    stdout: int
+    stderr: int
+    workspace: int
+
+
+class Keeper:
+    """Cells from a keeper process, which is started at the first need, and again when it has died."""
+
+    def __init__(self, *, python: str, settings: Packet) -> None:
+        self._python, self._settings = python, settings
+        self._lock = Lock()
+        self._link: Link | None = None
+        self.closed = False
+
+    def start(self) -> Link:
+        """The link to a living keeper of this process."""
+        with self._lock:
+            link = self._link
+            if link is not None and link.owner != os.getpid():
+                link.forget()  # we are a fork of the process that it belongs to
+                link = None
+            if link is None or link.dead:
+                link = self._link = Link(self._python, {**self._settings, "base": tempfile.gettempdir()})
+            return link
+
+    async def take(self, waits: Waits) -> Taken:
+        """The next cell: a parked one at once, else as soon as there is one."""
+        link = self.start()
+        taken = await link.take(waits)
+        if taken is None:  # this keeper had died; a new one gets one chance
+            link = self.start()
+            taken = await link.take(waits)
+        if taken is None:
+            raise SetupError(f"the keeper ended at once: {link.log()}", layer="keeper")
+        return taken
+
+    def close(self) -> None:
+        """Let the keeper go, which ends all of its cells and removes what they left."""
+        with self._lock:
+            self.closed = True
+            if self._link is not None and self._link.owner == os.getpid():
+                self._link.close()
+            elif self._link is not None:
+                self._link.forget()
+            self._link = None
+
+
+class Link:
+    """One keeper process, and the socket that keeps it alive."""
+
+    def __init__(self, python: str, settings: Packet) -> None:
+        self.owner = os.getpid()
+        self.dead = False
+        mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._log = os.memfd_create("belljar-keeper-log", os.MFD_CLOEXEC)
+        owner = os.pidfd_open(self.owner)
+        try:
+            self._starter: int | None = _spawn(python, theirs.fileno(), owner, self._log)
+        except OSError as error:
+            mine.close()
+            os.close(self._log)
+            raise SetupError(f"{python} cannot be started", layer="keeper", errno=error.errno) from error
+        finally:
+            theirs.close()
+            os.close(owner)
+        self._socket = mine
+        # A Sandbox that is dropped without close() must not keep its keeper: its socket has to go with it.
+        self._closer = weakref.finalize(self, _close, mine, self._log)
+        self._send({"hello": settings})
+
+    async def take(self, waits: Waits) -> Taken | None:
+        """A cell of this keeper; None when the keeper is gone."""
+        if not self._send({"take": 1}):
+            return None
+        heard = self._receive_now()
+        if heard is _NOTHING_YET:
+            heard = await self._receive(waits)
+        self._see_starter_off()
+        if heard is None:
+            self.dead = True
+            return None
+        packet, descriptors = heard
+        if "failed" in packet:
+            text = self.log() or packet["text"]
+            raise SetupError(f"{packet['failed']}: {text}", layer="launch", errno=packet["errno"])
+        return Taken(self, packet["cell"], packet["root"], *descriptors)
+
+    def release(self, cell: str) -> None:
+        """The cell is over: its keeper may remove what it left."""
+        self._send({"release": cell})
+
+    def log(self) -> str:
+        """The end of what the keeper and its children have said on stderr."""
+        size = os.fstat(self._log).st_size
+        return os.pread(self._log, _LONGEST_LOG, max(0, size - _LONGEST_LOG)).decode("utf-8", "replace").strip()
+
+    def forget(self) -> None:
+        """Close our copies, in a process that the keeper does not belong to."""
+        self._closer()
+
+    def close(self) -> None:
+        """Let the keeper go, and wait until it has cleaned up: it closes its end last."""
+        self._socket.shutdown(socket.SHUT_WR)
+        self._socket.settimeout(10)
+        try:
+            while (heard := receive_packet(self._socket)) is not None:
+                for fd in heard[1]:
+                    os.close(fd)
+        except TimeoutError:
+            pass  # it is stuck on something that cannot be killed; it goes on without us
+        self._see_starter_off()
+        self._closer()
+
+    def _send(self, packet: Packet) -> bool:
+        try:
+            send_packet(self._socket, packet)
+        except OSError:
+            self.dead = True
+        return not self.dead
+
+    def _receive_now(self) -> Any:
+        try:
+            return receive_packet(self._socket, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return _NOTHING_YET
+
+    async def _receive(self, waits: Waits) -> Any:
+        # Several may wait at a time, and an asyncio loop takes a descriptor only once.
+        mine = os.dup(self._socket.fileno())
+        try:
+            while True:
+                await waits.ready([mine])
+                heard = self._receive_now()
+                if heard is not _NOTHING_YET:
+                    return heard
+        except BaseException:
+            self._send({"untake": 1})
+            raise
+        finally:
+            os.close(mine)
+
+    def _see_starter_off(self) -> None:
+        """Reap the process that started the keeper and ended at once."""
+        starter, self._starter = self._starter, None
+        if starter is not None:
+            try:
+                os.waitpid(starter, 0)
+            except ChildProcessError:
+                pass  # the caller reaps its children by itself
+
+
+_NOTHING_YET = object()
+
+
+def _spawn(python: str, control: int, owner: int, log: int) -> int:
+    """Start boot.py with nothing of ours but its two descriptors."""
+    environment = {"PATH": os.defpath, "LANG": "C.UTF-8"}
+    environment |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    if "LD_LIBRARY_PATH" in os.environ:  # some interpreters do not start without
+        environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
+    null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    # The numbers that they get must not be those of one that is still to be moved.
+    high = [_high(fd) for fd in (null, null, log, control, owner)]
+    try:
+        return os.posix_spawn(
+            python,
+            [python, "-I", "-X", "utf8", _BOOT, str(_CONTROL), str(_OWNER)],
+            environment,
+            file_actions=[(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(high)],
+            setsid=True,
+            setsigmask=[],
+            setsigdef=[signal.SIGCHLD, signal.SIGPIPE],
+        )
+    finally:
+        for fd in (null, *high):
+            os.close(fd)
+
+
+def _high(fd: int) -> int:
+    import fcntl
+
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE)
+
+
+def _close(control: socket.socket, log: int) -> None:
+    control.close()
+    os.close(log)

@@ -1,0 +1,160 @@
+"""The keeper: keeps cells parked, and keeps the promises of a caller that has died."""
+
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+from typing import NoReturn
+
+from belljar.linux import prctl
+from belljar.linux.reaper import end_strays
+from belljar.zygote.protocol import Packet, receive_packet, send_packet
+from belljar.zygote.workroot import WorkRoot, sweep
+
+
+def main(control: int, owner: int) -> NoReturn:
+    """Serve the caller at the other end of `control` until it closes it, or the process of pidfd `owner` ends."""
+    code = 0
+    try:
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            signal.signal(signum, signal.SIG_IGN)  # a Ctrl+C at the caller's terminal is the caller's business
+        prctl.adopt_orphans()
+        keeper = Keeper(socket.socket(fileno=control), owner)
+        try:
+            keeper.serve()
+        finally:
+            keeper.close()
+    except ConnectionError:
+        pass  # the caller has gone in the middle of a word
+    except BaseException:
+        traceback.print_exc()  # to the log that the caller reads when we end too early
+        code = 1
+    os._exit(code)
+
+
+class Keeper:
+    """One caller, one zygote, and the cells between them."""
+
+    def __init__(self, caller: socket.socket, owner: int) -> None:
+        self._caller, self._owner = caller, owner
+        hello = receive_packet(caller)
+        if hello is None:
+            os._exit(0)
+        self._settings: Packet = hello[0]["hello"]
+        sweep(self._settings["base"])
+        self._root = WorkRoot(self._settings["base"])
+        self._lifeline, self._lifeline_holder = os.pipe()
+        self._taken = self._asked = self._answered = 0
+        self._cells: dict[str, int] = {}
+        self._start_zygote()
+
+    def serve(self) -> None:
+        """Until the caller is gone."""
+        while True:
+            self._ask_for_cells()
+            poll = select.poll()
+            for fd in (self._caller.fileno(), self._owner, self._zygote.fileno()):
+                poll.register(fd, select.POLLIN)
+            ready = {fd for fd, _ in poll.poll()}
+            if self._zygote.fileno() in ready:
+                self._hear_zygote()
+            if self._owner in ready:
+                return
+            if self._caller.fileno() in ready and not self._hear_caller():
+                return
+
+    def close(self) -> None:
+        """End every cell, then the zygote, and remove what they left."""
+        os.close(self._lifeline_holder)
+        self._zygote.close()
+        _wait(self._zygote_pid, 8.0)
+        end_strays()
+        self._root.close()
+        self._caller.close()  # last: a caller that waits for us sees now that nothing is left
+
+    def _start_zygote(self) -> None:
+        self._zygote, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._ready = False
+        self._zygote_pid = os.fork()
+        if self._zygote_pid == 0:
+            from belljar.zygote import server
+
+            for fd in (self._caller.detach(), self._owner, self._lifeline_holder, self._zygote.detach()):
+                os.close(fd)
+            server.main(theirs, self._lifeline, self._settings)
+        theirs.close()
+
+    def _ask_for_cells(self) -> None:
+        # The first run of a process is often its only one: no spare cell before the second.
+        spare = self._settings["parked"] if self._taken > 1 else 0
+        first = 1 if self._settings["parked"] else 0
+        while self._asked < max(self._taken + spare, first):
+            self._asked += 1
+            cell = str(self._asked)
+            path, workspace = self._root.make(cell)
+            send_packet(self._zygote, {"fork": cell, "root": path}, (workspace,))
+            os.close(workspace)
+
+    def _hear_caller(self) -> bool:
+        heard = receive_packet(self._caller)
+        if heard is None:
+            return False
+        packet = heard[0]
+        if "take" in packet:
+            self._taken += 1
+        elif "untake" in packet:
+            self._taken -= 1
+        elif "release" in packet:
+            self._release(packet["release"])
+        return True
+
+    def _release(self, cell: str) -> None:
+        self._cells.pop(cell, None)
+        try:
+            self._root.remove(cell)
+        except OSError as error:
+            print(f"belljar: {self._root.path}/{cell} cannot be removed: {error}", file=sys.stderr, flush=True)
+
+    def _hear_zygote(self) -> None:
+        heard = receive_packet(self._zygote)
+        if heard is None:
+            self._replace_zygote()
+            return
+        packet, descriptors = heard
+        if "ready" in packet:
+            self._ready = True
+            return
+        if "pid" in packet:
+            self._cells[packet["cell"]] = packet.pop("pid")
+        self._answer(packet, tuple(descriptors))
+        for fd in descriptors:
+            os.close(fd)
+
+    def _answer(self, packet: Packet, descriptors: tuple[int, ...] = ()) -> None:
+        self._answered += 1
+        send_packet(self._caller, packet, descriptors)
+
+    def _replace_zygote(self) -> None:
+        """The zygote has died: the cells that it had been asked for are lost, those that live go on."""
+        self._zygote.close()
+        status = os.waitpid(self._zygote_pid, 0)[1]
+        text = f"the zygote ended with status {os.waitstatus_to_exitcode(status)}"
+        while self._answered < self._asked:
+            self._answer({"failed": "zygote" if self._ready else "preload", "errno": None, "text": text})
+        if not self._ready:
+            raise SystemExit(text)
+        end_strays(keep=set(self._cells.values()))
+        self._start_zygote()
+
+
+def _wait(pid: int, within: float) -> None:
+    """Wait for our child `pid`, and kill it when it takes longer than `within` seconds."""
+    handle = os.pidfd_open(pid)
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    if not poll.poll(within * 1000):
+        os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    os.close(handle)
