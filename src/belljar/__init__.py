@@ -1,9 +1,9 @@
 """belljar runs untrusted code under glass: fresh, single-use cells, and results that the host decides.
 
-    import belljar
+import belljar
 
-    result = belljar.run("print('hi'); 6 * 7", backend="local")
-    result.outcome, result.stdout, result.value
+result = belljar.run("print('hi'); 6 * 7", backend="local")
+result.outcome, result.stdout, result.value
 """
 
 from typing import TYPE_CHECKING

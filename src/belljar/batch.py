@@ -55,7 +55,7 @@ async def map_async(
                 assert pull is not None
                 more, broken = _take_up(pull, runs, partial(_one, engine, policy or engine.policy))
                 pull = None
-            for run in done & runs:
+            for run in [run for run in runs if run in done]:
                 runs.discard(run)
                 result = run.result()
                 assert result.index is not None

@@ -69,9 +69,9 @@ class Capture:
 class Recorder:
     """Both streams of a run, the order in which they came, and the whole of it on disk when asked for."""
 
-    def __init__(self, limit: int, spill: dict[Stream, BinaryIO] | None = None) -> None:
+    def __init__(self, limit: int, spill: dict[Stream, BinaryIO]) -> None:
         self.streams: dict[Stream, Capture] = {"stdout": Capture(limit), "stderr": Capture(limit)}
-        self._spill = spill or {}
+        self._spill = spill
         self._first: list[tuple[Stream, int, int]] = []
         self._last: list[tuple[Stream, int, int]] = []
 

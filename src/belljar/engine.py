@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from belljar.waits import Waits
 
 _MOST_AT_ONCE = 64
-_DEFAULT_LIMITS_ONLY = "a Policy, or limits alone"
 
 
 class Engine:
@@ -55,8 +54,8 @@ class Engine:
             raise UsageError.about("preload", preload, "a list of module names (like ['numpy'])")
         self.policy = _policy(policy, limits, backend)
         self.workers = checked_workers(workers)
-        if parked is not None and (isinstance(parked, bool) or not isinstance(parked, int) or parked < 0):
-            raise UsageError.about("parked", parked, "a whole number, 0 or more")
+        if parked is not None:
+            _check_whole("parked", parked, 0)
         if backend is None or isinstance(backend, str):
             make = backend_class(backend or DEFAULT)
             self.backend: Backend = make(preload=preload, python=python, parked=parked)
@@ -109,7 +108,7 @@ class Engine:
             program = language(request.language).program(request, inputs, {**plan.environment, **request.env})
             stdin = None if isinstance(request, CallRequest) else open_stdin(request.stdin, in_loop=waits.in_loop)
             spilled = Spill(spill, run) if spill is not None else None
-            recorder = Recorder(limits.output, spilled and spilled.files)
+            recorder = Recorder(limits.output, spilled.files if spilled else {})
             await self._gate.enter(waits)
             try:
                 cell = await self.backend.acquire(plan, waits)
@@ -207,10 +206,10 @@ def _policy(policy: Policy | None, limits: Limits | None, backend: str | Backend
     """The policy as given. Without one, naming the backend is accepting the level that it has."""
     if policy is None:
         name = backend if isinstance(backend, str) or backend is None else backend.name
-        level = Level.ROOTLESS if name in (None, DEFAULT) else Level.NONE
+        level = Level.ROOTLESS if name is None or name == DEFAULT else Level.NONE
         return Policy(limits=limits, level=level)
     if not isinstance(policy, Policy):
-        raise UsageError.about("policy", policy, _DEFAULT_LIMITS_ONLY)
+        raise UsageError.about("policy", policy, "a Policy object")
     return policy.replace(limits=limits) if limits is not None else policy
 
 
@@ -218,6 +217,10 @@ def checked_workers(workers: int | None) -> int:
     """How many runs `map` has going at a time."""
     if workers is None:
         return 2 * (os.cpu_count() or 1)
-    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= _MOST_AT_ONCE:
-        raise UsageError.about("workers", workers, f"a whole number from 1 to {_MOST_AT_ONCE}")
+    _check_whole("workers", workers, 1)
     return workers
+
+
+def _check_whole(field: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST_AT_ONCE:
+        raise UsageError.about(field, value, f"a whole number from {least} to {_MOST_AT_ONCE}")

@@ -84,9 +84,7 @@ class PolicyError(UsageError):
 class SetupError(BelljarError):
     """This host cannot do what was asked. `sentence` says what failed, without a full stop."""
 
-    def __init__(
-        self, sentence: str, *, layer: str, errno: int | None = None, cure: str | None = None
-    ) -> None:
+    def __init__(self, sentence: str, *, layer: str, errno: int | None = None, cure: str | None = None) -> None:
         reason = ""
         if errno is not None:
             reason = f" ({errno_names.errorcode.get(errno, f'errno {errno}')}: {os.strerror(errno)})"

@@ -51,8 +51,8 @@ class Exchange:
         while True:
             event = await self._cell.event(until)
             if event is None:
-                until = next(deadlines, None)
-                if until is None:
+                until = next(deadlines, 0.0)
+                if not until:
                     self._end(Ended(lost=True))
                     break
             elif isinstance(event, Printed):

@@ -13,7 +13,7 @@ from belljar.output import OutputFile
 from belljar.quantities import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from belljar.limits import Limits
     from belljar.request import InputFile
@@ -58,7 +58,9 @@ def open_inputs(files: Mapping[str, InputFile], limits: Limits) -> list[Input]:
         total = sum(file.size for file in inputs)
         if total > limits.disk:
             raise UsageError.about(
-                "files", format_size(total), f"at most what limits.disk allows ({format_size(limits.disk)}) in all"
+                "files",
+                format_size(total),
+                f"at most what limits.disk allows ({format_size(limits.disk)}) in all",
             )
     except BaseException:
         close_inputs(inputs)
@@ -66,7 +68,7 @@ def open_inputs(files: Mapping[str, InputFile], limits: Limits) -> list[Input]:
     return inputs
 
 
-def close_inputs(inputs: list[Input]) -> None:
+def close_inputs(inputs: Iterable[Input]) -> None:
     """Close what `open_inputs` has opened."""
     for file in inputs:
         if file.fd is not None:
@@ -92,7 +94,7 @@ def _open_input(name: str, content: InputFile) -> Input:
 class Collection:
     """What a run left in its workspace, read when all of it is dead: regular files only, in bounds.
 
-    Links, pipes, sockets and devices are passed over, and so are files with a second name: nothing is read through a path.
+    Links, pipes, sockets and devices are passed over, and files with a second name: nothing is read by path.
     """
 
     def __init__(self, workspace: int, inputs: list[Input], limits: Limits) -> None:
@@ -161,7 +163,7 @@ def _read_all(fd: int, size: int) -> bytes:
     return b"".join(blocks)
 
 
-def _is_text(path: str) -> bool:
+def _is_utf8(path: str) -> bool:
     try:
         path.encode()
     except UnicodeEncodeError:

@@ -231,9 +231,7 @@ def _enter(fd: int, name: str, whole: str) -> int:
     except OSError as error:
         if error.errno not in (errno.ENOTDIR, errno.ELOOP):  # one of these for a symbolic link
             raise
-        message = (
-            f"'{whole}' cannot be saved: '{name}' is there and is not a directory. Choose another directory."
-        )
+        message = f"'{whole}' cannot be saved: '{name}' is there and is not a directory. Choose another directory."
         raise UsageError(message, field="directory") from None
 
 

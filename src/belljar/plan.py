@@ -23,7 +23,7 @@ CLEAN_ENVIRONMENT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a backend will apply: the policy as asked, the environment as the code sees it, the layers as they will be."""
+    """What a backend will apply: the policy as asked, the environment that it adds, the layers as they will be."""
 
     policy: Policy
     environment: Mapping[str, str]
@@ -45,13 +45,14 @@ def rlimits(limits: Limits) -> dict[str, int]:
     """The resource limits of each process of a run, for setrlimit(2).
 
     Memory and CPU are watched over all processes together; here they only stand behind the watcher, with room, so that
-    it is the watcher who decides. RLIMIT_DATA counts what a process could write to, not what it reserves.
+    it is the watcher who decides: a refused allocation would look like the program's own error. RLIMIT_DATA counts what
+    a process could write to, not what it reserves.
     """
     values = {
         "RLIMIT_CORE": 0,
         "RLIMIT_FSIZE": limits.disk,
         "RLIMIT_NOFILE": limits.open_files,
-        "RLIMIT_DATA": 2 * limits.memory + (256 << 20),
+        "RLIMIT_DATA": 4 * limits.memory + (4 << 30),
     }
     if limits.cpu is not None:
         values["RLIMIT_CPU"] = math.ceil(limits.cpu) + 2

@@ -227,6 +227,4 @@ def _check_hostname(value: object) -> str:
             for label in labels
         ):
             return value
-    raise PolicyError.about(
-        "policy.hostname", value, "letters, digits and inner hyphens, at most 64 (like belljar)"
-    )
+    raise PolicyError.about("policy.hostname", value, "letters, digits and inner hyphens, at most 64 (like belljar)")

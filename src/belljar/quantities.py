@@ -126,9 +126,7 @@ def format_time(seconds: float) -> str:
     return _short(number, 3 if number < 1 else 2 if number < 10 else 1 if number < 100 else 0) + unit
 
 
-def check_choice(
-    field: str, value: object, choices: Iterable[str], *, error: type[UsageError] = UsageError
-) -> str:
+def check_choice(field: str, value: object, choices: Iterable[str], *, error: type[UsageError] = UsageError) -> str:
     """The value, if it is one of the choices."""
     names = list(choices)
     if not isinstance(value, str) or value not in names:
@@ -245,9 +243,7 @@ _SCALARS = {str: "a string", bool: "true or false", int: "a whole number", float
 def _check_scalar(kind: type, data: object, path: str) -> None:
     if kind is float:
         # JSON has one kind of number: 0 is a good float.
-        right = (
-            isinstance(data, (int, float)) and not isinstance(data, bool) and abs(data) <= sys.float_info.max
-        )
+        right = isinstance(data, (int, float)) and not isinstance(data, bool) and abs(data) <= sys.float_info.max
     elif kind is int:
         right = isinstance(data, int) and not isinstance(data, bool)
     else:

@@ -11,9 +11,7 @@ from belljar.limits import Limits
 from belljar.policy import check_env, is_utf8
 from belljar.quantities import FrozenMap
 
-Stdin: TypeAlias = (
-    bytes | str | IO[bytes] | IO[str] | Iterable[bytes | str] | AsyncIterable[bytes | str] | None
-)
+Stdin: TypeAlias = bytes | str | IO[bytes] | IO[str] | Iterable[bytes | str] | AsyncIterable[bytes | str] | None
 InputFile: TypeAlias = bytes | str | os.PathLike[str]
 
 MAX_DEPTH = 100
@@ -151,9 +149,7 @@ def check_files(field: str, files: object) -> FrozenMap[str, InputFile]:
             accepted = "bytes, text, or the path of a file of the host"
             raise UsageError.about(f"{field}[{name!r}]", content, accepted)
         if isinstance(content, str) and not is_utf8(content):
-            raise UsageError.about(
-                f"{field}[{name!r}]", content, "text that can be written as UTF-8, or bytes"
-            )
+            raise UsageError.about(f"{field}[{name!r}]", content, "text that can be written as UTF-8, or bytes")
     for name in files:
         for end, char in enumerate(name):
             if char == "/" and name[:end] in files:
@@ -204,9 +200,7 @@ def _check_function(function: object) -> str:
         parts = function.split(".")
         if len(parts) <= 2 and all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
             return str(function)
-    raise UsageError.about(
-        "function", function, "the name of a function (like main) or method (like Tool.run)"
-    )
+    raise UsageError.about("function", function, "the name of a function (like main) or method (like Tool.run)")
 
 
 def _check_arguments(field: str, arguments: object) -> dict[str, Any]:

@@ -175,8 +175,7 @@ class Result:
             error=ErrorInfo.of_form(form["error"]) if form["error"] else None,
             displays=tuple(Display(**display) for display in form["displays"]),
             files={
-                name: OutputFile.of_form(name, file, f"result.files[{name!r}]")
-                for name, file in form["files"].items()
+                name: OutputFile.of_form(name, file, f"result.files[{name!r}]") for name, file in form["files"].items()
             },
             usage=Usage.from_dict(form["usage"], path="result.usage"),
             limits=Limits.from_dict(form["limits"]),

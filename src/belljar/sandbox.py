@@ -11,7 +11,15 @@ from belljar.waits import LoopWaits, ThreadWaits, drive
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+    from collections.abc import (
+        AsyncGenerator,
+        AsyncIterable,
+        AsyncIterator,
+        Callable,
+        Iterable,
+        Iterator,
+        Mapping,
+    )
     from types import TracebackType
 
     from belljar.backends.base import Backend

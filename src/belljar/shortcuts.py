@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from belljar.backends.registry import DEFAULT
 from belljar.engine import Engine
-from belljar.policy import Policy
 from belljar.sandbox import RunOptions, Source, WatchOptions, call_request, run_request, split
 from belljar.waits import LoopWaits, ThreadWaits, drive
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator, Mapping
 
     from belljar.limits import Limits
+    from belljar.policy import Policy
     from belljar.request import CallRequest
     from belljar.result import Result
 

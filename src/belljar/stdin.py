@@ -129,7 +129,9 @@ def open_stdin(given: Stdin, *, in_loop: bool) -> Source | None:
         return _File(given)
     if isinstance(given, AsyncIterable):
         if not in_loop:
-            raise UsageError.about("stdin", given, "bytes, str, a file or an iterator; an async iterator needs AsyncSandbox")
+            raise UsageError.about(
+                "stdin", given, "bytes, str, a file or an iterator; an async iterator needs AsyncSandbox"
+            )
         return _AsyncIterator(given)
     if isinstance(given, Iterable):
         return _Iterator(given)

@@ -62,8 +62,7 @@ def table(text: str, first: str) -> list[dict[str, str]]:
     if found is None:
         raise ValueError(f"no table begins with a column {first!r}")
     rows = [
-        [cell.strip().replace("`", "") for cell in line.strip().strip("|").split("|")]
-        for line in found[0].splitlines()
+        [cell.strip().replace("`", "") for cell in line.strip().strip("|").split("|")] for line in found[0].splitlines()
     ]
     headers = [header.lower() for header in rows[0]]
     return [dict(zip(headers, row, strict=True)) for row in rows[2:]]

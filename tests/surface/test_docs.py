@@ -124,9 +124,7 @@ def shows(expected: list[str], output: list[str]) -> bool:
         return not output
     if expected[0].strip() == "...":
         return any(shows(expected[1:], output[start:]) for start in range(len(output) + 1))
-    return (
-        bool(output) and matches(expected[0].rstrip(), output[0].rstrip()) and shows(expected[1:], output[1:])
-    )
+    return bool(output) and matches(expected[0].rstrip(), output[0].rstrip()) and shows(expected[1:], output[1:])
 
 
 def is_run(command: str) -> bool:
@@ -256,9 +254,7 @@ def test_sessions_and_blocks() -> None:
     console, python = markdown.blocks(f"{text}\n<!-- no-test -->\n```python\nx\n```\n")
     assert [step.command for step in session(console.text)] == ["cat a.py", "belljar run      a.py"]
     assert (python.language, python.tested, console.tested) == ("python", False, True)
-    assert [
-        is_run(command) for command in ("belljar run a", "echo 3 | belljar run -", "pip install belljar")
-    ] == [
+    assert [is_run(command) for command in ("belljar run a", "echo 3 | belljar run -", "pip install belljar")] == [
         True,
         True,
         False,

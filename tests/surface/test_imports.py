@@ -60,9 +60,7 @@ def test_the_rule_itself(name: str, folder: str, expected: bool) -> None:
 
 def test_layers() -> None:
     command = Path(sys.executable).with_name("lint-imports")
-    done = subprocess.run(
-        [command, "--no-logo", "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([command, "--no-logo", "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -27,9 +27,7 @@ def seen_by_type_checkers() -> list[str]:
 
 def fresh(code: str) -> str:
     """What a new interpreter prints for this code."""
-    return subprocess.run(
-        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    return subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_all_is_sorted_and_unique() -> None:

@@ -64,13 +64,9 @@ def test_only_cpu_may_be_none(name: Any) -> None:
         Limits.from_dict({name: None})
 
 
-@pytest.mark.parametrize(
-    "make", [Limits.from_dict, lambda data: Limits().replace(**data)], ids=["from", "replace"]
-)
+@pytest.mark.parametrize("make", [Limits.from_dict, lambda data: Limits().replace(**data)], ids=["from", "replace"])
 def test_unknown_name(make: Any) -> None:
-    with pytest.raises(
-        PolicyError, match=r"has no 'memry': it takes wall, cpu, memory, .*Did you mean 'memory'"
-    ):
+    with pytest.raises(PolicyError, match=r"has no 'memry': it takes wall, cpu, memory, .*Did you mean 'memory'"):
         make({"memry": 1})
 
 

@@ -43,9 +43,7 @@ def test_the_promise_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch)
         needs.need("lacking", known=HERE)
 
 
-@pytest.mark.parametrize(
-    ("names", "promise"), [(("presnet",), ""), (("present",), "lakcing"), ((), "present,,x")]
-)
+@pytest.mark.parametrize(("names", "promise"), [(("presnet",), ""), (("present",), "lakcing"), ((), "present,,x")])
 def test_an_unknown_name_is_an_error(names: tuple[str, ...], promise: str) -> None:
     with pytest.raises(pytest.UsageError, match="known are present, lacking, other"):
         needs.need(*names, known=HERE, promise=promise)

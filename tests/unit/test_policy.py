@@ -179,10 +179,7 @@ def test_mount_refused(change: Any) -> None:
 @given(st.dictionaries(st.text(), st.text(), max_size=5))
 def test_env_is_taken_as_it_is_or_refused(env: Any) -> None:
     bad = any(
-        not name
-        or "=" in name
-        or "\0" in name + value
-        or any("\ud800" <= char <= "\udfff" for char in name + value)
+        not name or "=" in name or "\0" in name + value or any("\ud800" <= char <= "\udfff" for char in name + value)
         for name, value in env.items()
     )
     try:

@@ -27,9 +27,7 @@ def test_levels_from_weak_to_strong() -> None:
 
 def test_layer_by_name() -> None:
     assert REPORT.layer("network").by == "namespace"
-    with pytest.raises(
-        UsageError, match=r"has no 'memroy': it takes memory, network\. Did you mean 'memory'"
-    ):
+    with pytest.raises(UsageError, match=r"has no 'memroy': it takes memory, network\. Did you mean 'memory'"):
         REPORT.layer("memroy")
 
 

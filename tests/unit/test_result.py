@@ -58,9 +58,7 @@ errors = st.builds(
     traceback=texts,
     frames=st.lists(frames, max_size=2).map(tuple),
 )
-output_files = st.dictionaries(
-    texts, st.tuples(st.binary(max_size=8), st.integers(0, 0o777)), max_size=2
-).map(
+output_files = st.dictionaries(texts, st.tuples(st.binary(max_size=8), st.integers(0, 0o777)), max_size=2).map(
     lambda files: {name: OutputFile(name=name, data=data, mode=mode) for name, (data, mode) in files.items()}
 )
 chunks = st.builds(Chunk, stream=streams, text=texts, dropped=counts)
@@ -81,16 +79,12 @@ def results(draw: Any) -> Any:
         stderr_bytes=draw(st.just(b"") | st.binary(max_size=8)),
         stdout_dropped=draw(counts),
         stderr_file=draw(st.none() | texts),
-        transcript=tuple(
-            draw(st.lists(st.builds(Chunk, stream=streams, text=texts, dropped=counts), max_size=2))
-        ),
+        transcript=tuple(draw(st.lists(st.builds(Chunk, stream=streams, text=texts, dropped=counts), max_size=2))),
         **draw(values),
         error=draw(st.none() | errors),
         displays=tuple(draw(st.lists(st.builds(Display, data=objects, metadata=objects), max_size=2))),
         files=draw(output_files),
-        usage=draw(
-            st.builds(Usage, wall=seconds, cpu_user=seconds, memory_peak=maybe_counts, output_bytes=counts)
-        ),
+        usage=draw(st.builds(Usage, wall=seconds, cpu_user=seconds, memory_peak=maybe_counts, output_bytes=counts)),
         limits=draw(st.builds(Limits, wall=st.floats(0.001, 1e6), memory=st.integers(1, 2**40))),
         limits_hit=tuple(draw(st.lists(texts, max_size=2))),
         report=Report(level=draw(st.sampled_from(Level)), layers=tuple(draw(st.lists(layers, max_size=2)))),
@@ -148,9 +142,7 @@ def test_text_and_bytes(given_fields: Any, text: Any, data: Any, form: Any) -> N
 
 def test_repr() -> None:
     assert repr(dataclasses.replace(OK, stdout="hi\n")) == "<Result ok, stdout 'hi\\n', wall 12ms>"
-    assert (
-        repr(dataclasses.replace(OK, stdout="x" * 100)) == f"<Result ok, stdout '{'x' * 60}...', wall 12ms>"
-    )
+    assert repr(dataclasses.replace(OK, stdout="x" * 100)) == f"<Result ok, stdout '{'x' * 60}...', wall 12ms>"
 
 
 def test_files_are_found_by_their_own_name() -> None:

@@ -23,12 +23,32 @@ _MOST_PARKED = 4
 REPORT = Report(
     level=Level.NONE,
     layers=(
-        Layer(name="filesystem", state=LayerState.MISSING, by="", detail="the code can do what the caller's user can"),
+        Layer(
+            name="filesystem",
+            state=LayerState.MISSING,
+            by="",
+            detail="the code can do what the caller's user can",
+        ),
         Layer(name="network", state=LayerState.MISSING, by="", detail="the code has the network of the host"),
-        Layer(name="processes", state=LayerState.MISSING, by="", detail="the code sees the processes of the host"),
+        Layer(
+            name="processes",
+            state=LayerState.MISSING,
+            by="",
+            detail="the code sees the processes of the host",
+        ),
         Layer(name="syscalls", state=LayerState.MISSING, by="", detail="every system call is open"),
-        Layer(name="environment", state=LayerState.ENFORCED, by="exec", detail="made from nothing plus the policy"),
-        Layer(name="end", state=LayerState.ENFORCED, by="subreaper", detail="the whole tree is dead before a result"),
+        Layer(
+            name="environment",
+            state=LayerState.ENFORCED,
+            by="exec",
+            detail="made from nothing plus the policy",
+        ),
+        Layer(
+            name="end",
+            state=LayerState.ENFORCED,
+            by="subreaper",
+            detail="the whole tree is dead before a result",
+        ),
         Layer(name="memory", state=LayerState.BEST_EFFORT, by="watcher", detail="looks every 20 to 50 ms"),
         Layer(name="process count", state=LayerState.BEST_EFFORT, by="watcher", detail="looks every 20 to 50 ms"),
         Layer(name="cpu", state=LayerState.BEST_EFFORT, by="watcher and RLIMIT_CPU"),
@@ -43,9 +63,7 @@ class LocalBackend:
 
     name = "local"
 
-    def __init__(
-        self, *, preload: Iterable[str] = (), python: str | None = None, parked: int | None = None
-    ) -> None:
+    def __init__(self, *, preload: Iterable[str] = (), python: str | None = None, parked: int | None = None) -> None:
         if not sys.platform.startswith("linux"):
             raise SetupError(f"it needs Linux, and this is {sys.platform}", layer="platform")
         python = python or sys.executable
@@ -66,7 +84,7 @@ class LocalBackend:
         check_floor(policy, REPORT, self.name)
         return Plan(policy=policy, environment=policy.env, report=REPORT)
 
-    async def acquire(self, plan: Plan, waits: Waits) -> ProcessCell:
+    async def acquire(self, plan: Plan, waits: Waits) -> ProcessCell:  # noqa: ARG002  all plans are alike here
         return ProcessCell(await self._keeper.take(waits), waits)
 
     def close(self) -> None:

@@ -163,8 +163,8 @@ class ProcessCell:
             data = self._guest.recv(_BLOCK)
         except BlockingIOError:
             return False
-        except OSError:
-            data = b""
+        except ConnectionResetError:
+            return True  # it ended with input unread, which is said once: what it has sent comes now
         for packet in self._claims.feed(data):
             self._events.extend(claims_of(packet))
         if not data:
@@ -192,7 +192,8 @@ class ProcessCell:
             pass
 
     def _feed_stdin(self) -> None:
-        assert self._stdin is not None and self._stdin_inlet is not None
+        assert self._stdin is not None
+        assert self._stdin_inlet is not None
         if not self._stdin_rest:
             self._stdin_rest = memoryview(self._stdin.read())
             if not self._stdin_rest:
@@ -233,5 +234,3 @@ def _ended(record: dict[str, Any]) -> Ended:
         memory_peak=record["memory_peak"],
         processes_peak=record["processes_peak"],
     )
-
-

@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -55,7 +55,8 @@ def _instance(cls: type, init: dict[str, Any] | None) -> object:
     """An instance: made with `init`; or, when that is not given, with `config={}` or with nothing, as it takes."""
     if init is not None:
         return _bound(cls, cls.__name__, init)()
-    for attempt in ({"config": {}}, {}):
+    attempts: tuple[dict[str, Any], ...] = ({"config": {}}, {})
+    for attempt in attempts:
         try:
             made = _bound(cls, cls.__name__, attempt)
         except TypeError:
@@ -91,5 +92,5 @@ def _plain(result: object, name: str) -> Any:
         raise type(error)(f"the result of {name} is not JSON: {error}") from None
 
 
-def _callables(names: dict[str, Any]) -> str:
+def _callables(names: Mapping[str, Any]) -> str:
     return ", ".join(name for name, value in names.items() if callable(value) and not name.startswith("_"))

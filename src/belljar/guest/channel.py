@@ -26,7 +26,7 @@ _BLOCK = 1 << 18
 LONGEST_CLAIM = 16 << 20
 
 
-class TooLong(Exception):
+class TooLongError(Exception):
     """A claim is longer than the host would take."""
 
 
@@ -76,7 +76,7 @@ class Channel:
             return
         data = json.dumps({"n": self._nonce, kind: content}, allow_nan=False, separators=(",", ":")).encode()
         if len(data) > LONGEST_CLAIM:
-            raise TooLong(f"{len(data)} bytes are more than the {LONGEST_CLAIM} that an answer may have")
+            raise TooLongError(f"{len(data)} bytes are more than the {LONGEST_CLAIM} that an answer may have")
         # A SIGINT in the middle of a frame would leave half of it behind.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:

@@ -2,7 +2,6 @@
 
 import sys
 import traceback
-from types import TracebackType
 from typing import Any
 
 _MOST_FRAMES = 200
@@ -20,7 +19,12 @@ def describe(error: BaseException) -> dict[str, Any]:
         "name": _name(error),
         "traceback": _format(error)[:_LONGEST_TEXT],
         "frames": [
-            {"file": frame.filename, "line": frame.lineno or 0, "function": frame.name, "text": frame.line or ""}
+            {
+                "file": frame.filename,
+                "line": frame.lineno or 0,
+                "function": frame.name,
+                "text": frame.line or "",
+            }
             for frame in frames[-_MOST_FRAMES:]
         ],
     }
@@ -37,7 +41,7 @@ def show(error: BaseException) -> None:
 
 def hide_guest(error: BaseException) -> None:
     """Take our own frames off the top of the traceback."""
-    trace: TracebackType | None = error.__traceback__
+    trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_globals.get("__package__") == __package__:
         trace = trace.tb_next
     error.__traceback__ = trace

@@ -1,6 +1,7 @@
 """Runs source as a real `__main__`, and brings back the value of its last expression."""
 
 import __future__
+
 import ast
 import builtins
 import linecache
@@ -11,7 +12,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from belljar.guest import failure, values
-from belljar.guest.channel import Channel, TooLong
+from belljar.guest.channel import Channel, TooLongError
 
 INTERRUPTED = 130
 _FUTURE = 0
@@ -77,6 +78,7 @@ def begin(channel: Channel) -> None:
 
 def reject(error: BaseException, channel: Channel) -> int:
     """It does not compile: nothing of it has run."""
+    error.__traceback__ = None  # only the compiler's frames and ours
     channel.claim("rejected", {"error": failure.describe(error)})
     failure.show(error)
     return 1
@@ -97,7 +99,7 @@ def tell(answer: dict[str, Any], channel: Channel) -> None:
     """Send the answer; one that is too long for a frame goes without its value and displays."""
     try:
         channel.claim("answer", answer)
-    except TooLong:
+    except TooLongError:
         channel.claim("answer", {"error": answer["error"]} if "error" in answer else {})
 
 

@@ -5,9 +5,11 @@ import io
 import sys
 import termios
 import time
+from typing import Any, TypeVar
 
 _PATIENCE = 0.25  # seconds that a run may spend in all on keeping its two streams in order
 _PAUSE = 0.00002
+_Raw = TypeVar("_Raw", bound=io.FileIO)
 
 
 class _Pipe(io.FileIO):
@@ -21,12 +23,12 @@ class _Pipe(io.FileIO):
     patience = _PATIENCE
     _waiting = bytearray(4)
 
-    def write(self, data: object, /) -> int | None:
+    def write(self, data: Any, /) -> int:
         if _Pipe.last is not self:
             if _Pipe.last is not None:
                 _Pipe.last._settle()
             _Pipe.last = self
-        return super().write(data)  # type: ignore[arg-type]
+        return super().write(data)
 
     def _settle(self) -> None:
         while _Pipe.patience > 0:
@@ -44,7 +46,7 @@ class _Pipe(io.FileIO):
 class _Errors(_Pipe):
     """stderr writes at once; what stdout has in its buffer was said before."""
 
-    def write(self, data: object, /) -> int | None:
+    def write(self, data: Any, /) -> int:
         try:
             sys.stdout.flush()
         except (AttributeError, OSError, RuntimeError, ValueError):
@@ -54,13 +56,20 @@ class _Errors(_Pipe):
 
 def install() -> None:
     """Give this process new standard streams on descriptors 0, 1 and 2."""
-    stdin = io.BufferedReader(io.FileIO(0, closefd=False))
-    stdout = io.BufferedWriter(_Pipe(1, "w", closefd=False))
-    stderr = _Errors(2, "w", closefd=False)
-    sys.stdin = sys.__stdin__ = io.TextIOWrapper(stdin, "utf-8", "surrogateescape")
-    sys.stdout = sys.__stdout__ = io.TextIOWrapper(stdout, "utf-8", "surrogateescape", line_buffering=True)
-    sys.stderr = sys.__stderr__ = io.TextIOWrapper(stderr, "utf-8", "backslashreplace", write_through=True)  # type: ignore[type-var]
-    for stream, name, mode in ((sys.stdin, "<stdin>", "r"), (sys.stdout, "<stdout>", "w"), (sys.stderr, "<stderr>", "w")):
-        raw = stream.buffer.raw if hasattr(stream.buffer, "raw") else stream.buffer
-        raw.name = name
-        stream.mode = mode
+    stdin = io.BufferedReader(_named(io.FileIO(0, closefd=False), "<stdin>"))
+    stdout = io.BufferedWriter(_named(_Pipe(1, "w", closefd=False), "<stdout>"))
+    stderr: Any = _named(_Errors(2, "w", closefd=False), "<stderr>")
+    streams = {
+        "stdin": io.TextIOWrapper(stdin, "utf-8", "surrogateescape"),
+        "stdout": io.TextIOWrapper(stdout, "utf-8", "surrogateescape", line_buffering=True),
+        "stderr": io.TextIOWrapper(stderr, "utf-8", "backslashreplace", write_through=True),
+    }
+    for name, stream in streams.items():
+        setattr(stream, "mode", "r" if name == "stdin" else "w")  # noqa: B010  read-only to type checkers
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def _named(raw: _Raw, name: str) -> _Raw:
+    raw.name = name
+    return raw

@@ -13,7 +13,6 @@ from belljar.guest.channel import Channel
 from belljar.guest.fresh import make_fresh
 
 
-
 def warm_up() -> None:
     """Touch, once for all cells, what every run needs."""
     runner.compile_source("1", "warm.py")
@@ -97,4 +96,3 @@ def _write_files(channel: Channel, files: list[tuple[str, int, int]]) -> None:
             os.write(file, part)
             length -= len(part)
         os.close(file)
-

@@ -21,7 +21,7 @@ class Reaped(NamedTuple):
 
 
 def reap(pid: int = -1, options: int = os.WNOHANG) -> Reaped | None:
-    """Wait for one child; None when there is none that has ended. Raises ChildProcessError when there is none at all."""
+    """Wait for one child; None when none has ended. Raises ChildProcessError when there is none at all."""
     found, status, usage = os.wait4(pid, options)
     if found == 0:
         return None
@@ -32,7 +32,7 @@ def end_strays(keep: Collection[int] = (), within: float = 5.0) -> tuple[list[Re
     """Kill and reap all descendants except the children in `keep` and what is below them.
 
     The caller must adopt orphans: the children of a killed process become ours, so that each round finds what the
-    last one set free, and "no child is left" means that nothing is left. Returns what was reaped, and whether it is over.
+    last one set free, and "no child is left" means that nothing is. Returns what was reaped, and whether it is over.
     """
     ended: list[Reaped] = []
     deadline = time.monotonic() + within

@@ -64,7 +64,7 @@ def main(inside: Inside) -> NoReturn:
             code = 0
     except ConnectionError:
         code = 0  # the caller has left, and everything is dead
-    except BaseException:
+    except BaseException:  # noqa: BLE001  a forked process must not unwind into what its parent was doing
         traceback.print_exc()
     os._exit(code)
 
@@ -122,9 +122,7 @@ class Init:
         while wanted:
             pause = min(self._next_look, self._deadline) - time.monotonic()
             ready = [fd for fd, _ in poll.poll(None if pause == float("inf") else max(0, pause * 1000))]
-            if self._pidfd in ready:
-                wanted = False
-            elif self._lifeline in ready:
+            if self._pidfd in ready or self._lifeline in ready:
                 wanted = False
             elif ready:
                 wanted = self._hear()

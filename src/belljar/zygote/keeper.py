@@ -28,7 +28,7 @@ def main(control: int, owner: int) -> NoReturn:
             keeper.close()
     except ConnectionError:
         pass  # the caller has gone in the middle of a word
-    except BaseException:
+    except BaseException:  # noqa: BLE001  told, and then the end
         traceback.print_exc()  # to the log that the caller reads when we end too early
         code = 1
     os._exit(code)

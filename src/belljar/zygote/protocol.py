@@ -11,7 +11,7 @@ Packets (SOCK_SEQPACKET, one JSON object each, descriptors beside it):
     keeper -> zygote    {"fork": CELL, "root": DIR}   + workspace
     zygote -> keeper    {"ready": 1}                  preload is done
                         as keeper -> caller           for each fork
-    caller -> init      {"go": {"memory": N, "processes": N, "cpu": S, "wall": S}}    the limits of the run that starts now
+    caller -> init      {"go": {memory, processes, cpu, wall}}   the limits of the run that starts now
                         {"signal": N}                 interrupt the worker
                         {"kill": 1}                   end it all
     init -> caller      {"failed": ...}               a stage of the launch went wrong
@@ -55,12 +55,12 @@ def send_packet(sock: socket.socket, packet: Packet, descriptors: tuple[int, ...
 
 def receive_packet(sock: socket.socket, flags: int = 0) -> tuple[Packet, list[int]] | None:
     """The next packet and its descriptors (close-on-exec), None when the peer is gone."""
+    room = socket.CMSG_SPACE(4 * _DESCRIPTORS)
     try:
-        data, ancillary, _, _ = sock.recvmsg(
-            PACKET_LIMIT, socket.CMSG_SPACE(4 * _DESCRIPTORS), socket.MSG_CMSG_CLOEXEC | flags
-        )
+        data, ancillary, _, _ = sock.recvmsg(PACKET_LIMIT, room, socket.MSG_CMSG_CLOEXEC | flags)
     except ConnectionResetError:
-        return None
+        # The peer went with something of ours unread. That is said once, and before what it has sent us itself.
+        data, ancillary, _, _ = sock.recvmsg(PACKET_LIMIT, room, socket.MSG_CMSG_CLOEXEC | flags)
     if not data:
         return None
     descriptors = array.array("i")
