@@ -91,13 +91,29 @@ def _open_input(name: str, content: InputFile) -> Input:
     return Input(name, status.st_size, 0o755 if status.st_mode & 0o100 else 0o644, None, fd)
 
 
+@dataclass(frozen=True, slots=True)
 class Collection:
-    """What a run left in its workspace, read when all of it is dead: regular files only, in bounds.
+    """What a run left: the files, the bytes that they hold on disk, and the limits that cut it short."""
+
+    files: dict[str, OutputFile]
+    total: int
+    hit: frozenset[str] = frozenset()
+
+
+def collect(workspace: int, inputs: Iterable[Input], limits: Limits) -> Collection:
+    """Read what a run left in its workspace, when all of it is dead."""
+    walk = _Walk(inputs, limits)
+    walk.enter(workspace, "", 0)
+    return Collection(walk.files, walk.total, frozenset(walk.hit))
+
+
+class _Walk:
+    """Takes regular files only, in bounds.
 
     Links, pipes, sockets and devices are passed over, and files with a second name: nothing is read by path.
     """
 
-    def __init__(self, workspace: int, inputs: list[Input], limits: Limits) -> None:
+    def __init__(self, inputs: Iterable[Input], limits: Limits) -> None:
         self.files: dict[str, OutputFile] = {}
         self.hit: set[str] = set()
         self.total = 0
@@ -105,9 +121,8 @@ class Collection:
         self._limits = limits
         self._room = limits.disk
         self._seen = 0
-        self._walk(workspace, "", 0)
 
-    def _walk(self, directory: int, prefix: str, depth: int) -> None:
+    def enter(self, directory: int, prefix: str, depth: int) -> None:
         room = self._limits.files - self._seen
         with os.scandir(directory) as entries:
             names = [entry.name for entry in islice(entries, room + 1)]
@@ -121,18 +136,18 @@ class Collection:
             try:
                 status = os.stat(name, dir_fd=directory, follow_symlinks=False)
                 if stat.S_ISDIR(status.st_mode):
-                    self._enter(directory, name, prefix, depth)
+                    self._descend(directory, name, prefix, depth)
                 elif stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
                     self._take(directory, name, prefix + name)
             except PermissionError:
                 continue  # the run took our right to read it: it does not want to hand it out
 
-    def _enter(self, directory: int, name: str, prefix: str, depth: int) -> None:
+    def _descend(self, directory: int, name: str, prefix: str, depth: int) -> None:
         if depth + 1 >= _DEEPEST:
             return
         below = os.open(name, _DIRECTORY, dir_fd=directory)
         try:
-            self._walk(below, f"{prefix}{name}/", depth + 1)
+            self.enter(below, f"{prefix}{name}/", depth + 1)
         finally:
             os.close(below)
 

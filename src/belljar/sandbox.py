@@ -153,6 +153,13 @@ class AsyncSandbox:
     def __init__(self, policy: Policy | None = None, **options: Unpack[SandboxOptions]) -> None:
         self._engine = Engine(policy, **options)
 
+    @classmethod
+    def sharing(cls, sandbox: Sandbox) -> Self:
+        """The async face of a `Sandbox`: the same cells and policy. Closing either closes both."""
+        twin = cls.__new__(cls)
+        twin._engine = sandbox._engine
+        return twin
+
     async def run(self, source: Source, **options: Unpack[_RunAndWatch]) -> Result:
         """See `Sandbox.run`."""
         watch, rest = split(options)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from belljar.backends.base import CellEvent, Ended, Printed, claims_of
 from belljar.errors import SetupError
-from belljar.files import Collection
+from belljar.files import collect
 from belljar.plan import rlimits
 from belljar.zygote.protocol import Claims, receive_packet, send_packet
 
 if TYPE_CHECKING:
     from belljar.backends.base import Program
-    from belljar.files import Input
+    from belljar.files import Collection, Input
     from belljar.limits import Limits
     from belljar.output import Stream
     from belljar.stdin import Source
@@ -93,7 +93,7 @@ class ProcessCell:
         self._tell_init({"kill": 1})
 
     def collect(self, inputs: tuple[Input, ...], limits: Limits) -> Collection:
-        return Collection(self._taken.workspace, list(inputs), limits)
+        return collect(self._taken.workspace, inputs, limits)
 
     def release(self) -> None:
         """Closing our end of the init's socket is what ends a cell that still lives."""
@@ -225,7 +225,7 @@ def _ended(record: dict[str, Any]) -> Ended:
     status = record["status"]
     code = os.waitstatus_to_exitcode(status) if status is not None else None
     return Ended(
-        lost=code is None or not record["clean"],
+        lost=code is None or record["orphaned"] or not record["clean"],
         exit_code=code if code is not None and code >= 0 else None,
         signal=-code if code is not None and code < 0 else None,
         stopped=record["stopped"],

@@ -6,6 +6,7 @@ The exit record that the init sends, all of it from the kernel or from its own m
     cpu_user, cpu_system, memory_peak    of everything that was reaped
     processes_peak  the most that were alive when the watcher looked, None when it never did
     stopped         the limit for which the init ended the run: memory, processes, cpu, wall; or None
+    orphaned        the keeper has gone, and so the run was ended
     clean           nothing is left of the cell
 """
 
@@ -109,6 +110,7 @@ class Init:
         self._limits: Packet = {}
         self._deadline = self._next_look = float("inf")
         self._stopped: str | None = None
+        self._orphaned = False
         self._reaped: list[Reaped] = []
         self._memory_peak = 0
         self._processes_peak: int | None = None
@@ -123,6 +125,7 @@ class Init:
             pause = min(self._next_look, self._deadline) - time.monotonic()
             ready = [fd for fd, _ in poll.poll(None if pause == float("inf") else max(0, pause * 1000))]
             if self._pidfd in ready or self._lifeline in ready:
+                self._orphaned = self._pidfd not in ready
                 wanted = False
             elif ready:
                 wanted = self._hear()
@@ -197,6 +200,7 @@ class Init:
             "memory_peak": max([self._memory_peak, *(child.memory_peak for child in self._reaped)]),
             "processes_peak": self._processes_peak,
             "stopped": self._stopped,
+            "orphaned": self._orphaned,
             "clean": clean,
         }
         send_packet(self._caller, {"exit": record})
