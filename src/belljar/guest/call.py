@@ -1,8 +1,6 @@
 """Calls a function or method that the source defines, with JSON in and JSON out."""
 
-import asyncio
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -24,7 +22,9 @@ def call(header: Header, source: bytes, path: str, channel: Channel) -> int:
         exec(code, module.__dict__)
         target = _find(module, wanted["function"], wanted["init"])
         result = _bound(target, wanted["function"], wanted["kwargs"])()
-        if inspect.isawaitable(result):
+        if isinstance(result, Awaitable):
+            import asyncio  # as many pages again as all of the guest: only where it is used
+
             result = asyncio.run(_wait_for(result))
         channel.claim("answer", {"value": _plain(result, wanted["function"])})
     except BaseException as error:  # noqa: BLE001  whatever ends the program is its end
@@ -62,6 +62,8 @@ def _instance(cls: type, init: dict[str, Any] | None) -> object:
         except TypeError:
             continue
         return made()
+    import inspect
+
     raise TypeError(
         f"Failed to initialize {cls.__name__!r} with default attempts (config={{}}, then no arguments): "
         f"its constructor is {cls.__name__}{inspect.signature(cls)}; name its arguments by init="
@@ -70,6 +72,8 @@ def _instance(cls: type, init: dict[str, Any] | None) -> object:
 
 def _bound(target: Callable[..., Any], name: str, kwargs: dict[str, Any]) -> Callable[[], Any]:
     """`target` with its arguments, which are checked before anything runs."""
+    import inspect
+
     try:
         signature = inspect.signature(target)
     except ValueError:
