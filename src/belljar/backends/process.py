@@ -11,7 +11,6 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from belljar.backends.base import CellEvent, Ended, Printed, claims_of
-from belljar.errors import SetupError
 from belljar.files import collect
 from belljar.plan import rlimits
 from belljar.zygote.protocol import Claims, receive_packet, send_packet
@@ -176,9 +175,6 @@ class ProcessCell:
         self._drain()
         if heard is None:
             self._events.append(Ended(lost=True))
-        elif "failed" in heard[0]:
-            packet = heard[0]
-            raise SetupError(f"{packet['failed']}: {packet['text']}", layer="launch", errno=packet["errno"])
         else:
             self._events.append(_ended(heard[0]["exit"]))
         self._reads = []

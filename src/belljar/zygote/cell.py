@@ -10,6 +10,7 @@ The exit record that the init sends, all of it from the kernel or from its own m
     clean           nothing is left of the cell
 """
 
+import json
 import os
 import select
 import signal
@@ -39,35 +40,60 @@ class Inside(NamedTuple):
     stderr: int
     lifeline: int
     root: str
-    env: dict[str, str]
+    base_environment: dict[str, str]
+
+    @property
+    def workspace(self) -> str:
+        """Where the code runs, and where its files are."""
+        return os.path.join(self.root, "workspace")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the code finds in its environment before a request adds to it."""
+        places = {"HOME": self.workspace, "TMPDIR": os.path.join(self.root, "tmp")}
+        return {**self.base_environment, **places}
 
 
 def main(inside: Inside) -> NoReturn:
     """The life of an init."""
     code = 1
     try:
-        caller = socket.socket(fileno=inside.init)
+        outside = socket.socket(fileno=inside.init)
         try:
-            with stage("descriptors"):
-                close_all_but(inside.guest, inside.init, inside.stdout, inside.stderr, inside.lifeline)
-            with stage("orphans"):
-                prctl.adopt_orphans()
-            with stage("worker"):
-                pid = os.fork()
-            if pid == 0:
-                _become_worker(inside)
-            with stage("watch"):
-                init = Init(caller, pid, inside)
+            init = Init(outside, inside.lifeline, _launch(inside))
+            workspace = os.open(inside.workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            send_packet(outside, {"ready": 1}, (workspace,))
+            os.close(workspace)
         except StageError as error:
-            send_packet(caller, error.packet())
+            send_packet(outside, error.packet())
         else:
             init.serve()
             code = 0
     except ConnectionError:
-        code = 0  # the caller has left, and everything is dead
+        code = 0  # nobody is there any more, and everything is dead
     except BaseException:  # noqa: BLE001  a forked process must not unwind into what its parent was doing
         traceback.print_exc()
     os._exit(code)
+
+
+def _launch(inside: Inside) -> int:
+    """Set the cell up and fork its worker; returns its pid when it is ready for its program."""
+    with stage("descriptors"):
+        close_all_but(inside.guest, inside.init, inside.stdout, inside.stderr, inside.lifeline)
+    with stage("orphans"):
+        prctl.adopt_orphans()
+    with stage("worker"):
+        said, says = os.pipe()
+        pid = os.fork()
+    if pid == 0:
+        _become_worker(inside, says)
+    for fd in (says, inside.guest, inside.stdout, inside.stderr):
+        os.close(fd)
+    with os.fdopen(said, "rb") as report:
+        failure = report.read()
+    if failure:
+        raise StageError.from_packet(json.loads(failure))
+    return pid
 
 
 def close_all_but(*keep: int) -> None:
@@ -79,34 +105,41 @@ def close_all_but(*keep: int) -> None:
     os.closerange(low, os.sysconf("SC_OPEN_MAX"))
 
 
-def _become_worker(inside: Inside) -> NoReturn:
+def _become_worker(inside: Inside, says: int) -> NoReturn:
+    """Closing `says` without a word is how the worker tells that every stage of it has gone well."""
     try:
+        _set_worker_up(inside)
+        os.close(says)
+        worker.main(inside.guest, inside.root, inside.environment)
+    except StageError as error:
+        os.write(says, json.dumps(error.packet()).encode())
+    except BaseException:  # noqa: BLE001  as in main
+        traceback.print_exc()
+    os._exit(70)
+
+
+def _set_worker_up(inside: Inside) -> None:
+    with stage("session"):
         prctl.die_with_parent(signal.SIGKILL)
         os.setsid()
+    with stage("streams"):
+        for fd, number in ((inside.stdout, 1), (inside.stderr, 2)):
+            os.dup2(fd, number)
+            os.close(fd)
         os.close(inside.init)
         os.close(inside.lifeline)
-        os.dup2(inside.stdout, 1)
-        os.dup2(inside.stderr, 2)
-        os.close(inside.stdout)
-        os.close(inside.stderr)
-        workspace, temporary = (os.path.join(inside.root, name) for name in ("workspace", "tmp"))
-        os.chdir(workspace)
-        for signum in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-            signal.signal(signum, signal.SIG_DFL)
-        worker.main(inside.guest, inside.root, {**inside.env, "HOME": workspace, "TMPDIR": temporary})
-    finally:
-        traceback.print_exc()
-        os._exit(70)
+    with stage("workspace"):
+        os.chdir(inside.workspace)
+    for signum in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(signum, signal.SIG_DFL)
 
 
 class Init:
     """Watches one worker and all that descends from it."""
 
-    def __init__(self, caller: socket.socket, worker_pid: int, inside: Inside) -> None:
-        self._caller, self._worker, self._lifeline = caller, worker_pid, inside.lifeline
+    def __init__(self, caller: socket.socket, lifeline: int, worker_pid: int) -> None:
+        self._caller, self._lifeline, self._worker = caller, lifeline, worker_pid
         self._pidfd = os.pidfd_open(worker_pid)
-        for fd in (inside.guest, inside.stdout, inside.stderr):
-            os.close(fd)
         self._limits: Packet = {}
         self._deadline = self._next_look = float("inf")
         self._stopped: str | None = None

@@ -6,7 +6,7 @@ import signal
 import socket
 import sys
 import traceback
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from belljar.linux import prctl
 from belljar.linux.reaper import end_strays
@@ -34,6 +34,16 @@ def main(control: int, owner: int) -> NoReturn:
     os._exit(code)
 
 
+class Launch(NamedTuple):
+    """A cell that has been forked and is not ready yet: its name, and the caller's ends of its descriptors."""
+
+    cell: str
+    guest: int
+    init: int
+    stdout: int
+    stderr: int
+
+
 class Keeper:
     """One caller, one zygote, and the cells between them."""
 
@@ -47,7 +57,8 @@ class Keeper:
         self._root = WorkRoot(self._settings["base"])
         self._lifeline, self._lifeline_holder = os.pipe()
         self._taken = self._asked = self._answered = 0
-        self._cells: dict[str, int] = {}
+        self._inits: dict[str, int] = {}
+        self._launching: dict[int, Launch] = {}
         self._start_zygote()
 
     def serve(self) -> None:
@@ -55,9 +66,11 @@ class Keeper:
         while True:
             self._ask_for_cells()
             poll = select.poll()
-            for fd in (self._caller.fileno(), self._owner, self._zygote.fileno()):
+            for fd in (self._caller.fileno(), self._owner, self._zygote.fileno(), *self._launching):
                 poll.register(fd, select.POLLIN)
             ready = {fd for fd, _ in poll.poll()}
+            for fd in ready & self._launching.keys():
+                self._hear_init(self._launching.pop(fd))
             if self._zygote.fileno() in ready:
                 self._hear_zygote()
             if self._owner in ready:
@@ -93,9 +106,7 @@ class Keeper:
         while self._asked < max(self._taken + spare, first):
             self._asked += 1
             cell = str(self._asked)
-            path, workspace = self._root.make(cell)
-            send_packet(self._zygote, {"fork": cell, "root": path}, (workspace,))
-            os.close(workspace)
+            send_packet(self._zygote, {"fork": cell, "root": self._root.make(cell)})
 
     def _hear_caller(self) -> bool:
         heard = receive_packet(self._caller)
@@ -111,7 +122,7 @@ class Keeper:
         return True
 
     def _release(self, cell: str) -> None:
-        self._cells.pop(cell, None)
+        self._inits.pop(cell, None)
         try:
             self._root.remove(cell)
         except OSError as error:
@@ -126,10 +137,22 @@ class Keeper:
         if "ready" in packet:
             self._ready = True
             return
-        if "pid" in packet:
-            self._cells[packet["cell"]] = packet.pop("pid")
-        self._answer(packet, tuple(descriptors))
-        for fd in descriptors:
+        launch = Launch(packet["cell"], *descriptors)
+        self._inits[launch.cell] = packet["pid"]
+        self._launching[launch.init] = launch
+
+    def _hear_init(self, launch: Launch) -> None:
+        """A cell is ready, or says which stage of its launch has failed."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, launch.init) as init:
+            heard = receive_packet(init)
+            packet, workspace = heard or ({"failed": "init", "errno": None, "text": "it ended before it was ready"}, [])
+            if "ready" in packet:
+                cell = {"cell": launch.cell, "root": self._root.path_of(launch.cell)}
+                self._answer(cell, (launch.guest, launch.init, launch.stdout, launch.stderr, *workspace))
+            else:
+                self._answer(packet)
+                self._release(launch.cell)
+        for fd in (launch.guest, launch.stdout, launch.stderr, *workspace):
             os.close(fd)
 
     def _answer(self, packet: Packet, descriptors: tuple[int, ...] = ()) -> None:
@@ -141,11 +164,11 @@ class Keeper:
         self._zygote.close()
         status = os.waitpid(self._zygote_pid, 0)[1]
         text = f"the zygote ended with status {os.waitstatus_to_exitcode(status)}"
-        while self._answered < self._asked:
+        while self._answered + len(self._launching) < self._asked:
             self._answer({"failed": "zygote" if self._ready else "preload", "errno": None, "text": text})
         if not self._ready:
             raise SystemExit(text)
-        end_strays(keep=set(self._cells.values()))
+        end_strays(keep=set(self._inits.values()))
         self._start_zygote()
 
 

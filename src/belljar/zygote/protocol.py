@@ -8,14 +8,15 @@ Packets (SOCK_SEQPACKET, one JSON object each, descriptors beside it):
                         {"release": CELL}             the cell is over and read out: remove what it left
     keeper -> caller    {"cell": CELL, "root": DIR}   + guest, init, stdout, stderr, workspace
                         {"failed": STAGE, "errno": N, "text": ...}   instead of a cell
-    keeper -> zygote    {"fork": CELL, "root": DIR}   + workspace
+    keeper -> zygote    {"fork": CELL, "root": DIR}
     zygote -> keeper    {"ready": 1}                  preload is done
-                        as keeper -> caller           for each fork
+                        {"cell": CELL, "pid": N}      + guest, init, stdout, stderr
+    init -> keeper      {"ready": 1}                  + workspace; from here on the init's socket is the caller's
+                        {"failed": STAGE, "errno": N, "text": ...}   a stage of the launch went wrong
     caller -> init      {"go": {memory, processes, cpu, wall}}   the limits of the run that starts now
                         {"signal": N}                 interrupt the worker
                         {"kill": 1}                   end it all
-    init -> caller      {"failed": ...}               a stage of the launch went wrong
-                        {"exit": {...}}               everything is dead: the facts (see `cell.py`)
+    init -> caller      {"exit": {...}}               everything is dead: the facts (see `cell.py`)
 
 Stream of the guest socket:
 

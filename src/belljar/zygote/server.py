@@ -63,7 +63,7 @@ class Zygote:
                 heard = receive_packet(self._keeper)
                 if heard is None:
                     return
-                self._fork(heard[0], heard[1][0])
+                self._fork(heard[0])
 
     def close(self) -> None:
         """The inits have seen the end of the lifeline too: wait until they have ended their cells."""
@@ -80,7 +80,7 @@ class Zygote:
         if status != 0:  # killed before it had ended its cell: what was in the cell is ours now
             end_strays(keep=set(self._inits.values()))
 
-    def _fork(self, packet: Packet, workspace: int) -> None:
+    def _fork(self, packet: Packet) -> None:
         guest, guest_inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         init, init_inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         stdout, stdout_inside = os.pipe()
@@ -92,15 +92,15 @@ class Zygote:
             stderr=stderr_inside,
             lifeline=self._lifeline,
             root=packet["root"],
-            env=self._settings["env"],
+            base_environment=self._settings["env"],
         )
         pid = os.fork()
         if pid == 0:
             cell.main(inside)
         self._inits[os.pidfd_open(pid)] = pid
-        outside = (guest.fileno(), init.fileno(), stdout, stderr, workspace)
-        send_packet(self._keeper, {"cell": packet["fork"], "root": packet["root"], "pid": pid}, outside)
-        for fd in (stdout, stdout_inside, stderr, stderr_inside, workspace):
+        outside = (guest.fileno(), init.fileno(), stdout, stderr)
+        send_packet(self._keeper, {"cell": packet["fork"], "pid": pid}, outside)
+        for fd in (stdout, stdout_inside, stderr, stderr_inside):
             os.close(fd)
         for end in (guest, guest_inside, init, init_inside):
             end.close()

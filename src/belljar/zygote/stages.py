@@ -12,6 +12,11 @@ class StageError(Exception):
         super().__init__(stage, errno, text)
         self.stage, self.errno, self.text = stage, errno, text
 
+    @classmethod
+    def from_packet(cls, packet: dict[str, Any]) -> "StageError":
+        """The error that was sent as `packet`."""
+        return cls(packet["failed"], packet["errno"], packet["text"])
+
     def packet(self) -> dict[str, Any]:
         """The form in which it travels to the caller."""
         return {"failed": self.stage, "errno": self.errno, "text": self.text}

@@ -21,11 +21,15 @@ class WorkRoot:
         fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self._moved = count()
 
-    def make(self, cell: str) -> tuple[str, int]:
-        """Make the directories of a cell; returns its path and a descriptor of its workspace."""
+    def make(self, cell: str) -> str:
+        """Make the directories of a cell; returns its path."""
         for name in (cell, f"{cell}/workspace", f"{cell}/tmp"):
             os.mkdir(name, 0o700, dir_fd=self._fd)
-        return os.path.join(self.path, cell), os.open(f"{cell}/workspace", _DIRECTORY, dir_fd=self._fd)
+        return self.path_of(cell)
+
+    def path_of(self, cell: str) -> str:
+        """The directory of a cell."""
+        return os.path.join(self.path, cell)
 
     def remove(self, cell: str) -> None:
         """Remove all that a cell left. Nothing in it may be alive any more."""
