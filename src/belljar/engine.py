@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from belljar.backends.registry import DEFAULT, backend_class
@@ -16,6 +17,7 @@ from belljar.files import close_inputs, open_inputs
 from belljar.gate import Gate
 from belljar.languages.registry import language
 from belljar.outcome import classify
+from belljar.plan import check_floor
 from belljar.policy import Policy
 from belljar.report import Level
 from belljar.request import CallRequest
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from belljar.backends.base import Backend
     from belljar.files import Collection
     from belljar.limits import Limits
-    from belljar.plan import Plan
+    from belljar.report import Report
     from belljar.request import RunRequest
     from belljar.waits import Waits
 
@@ -103,34 +105,32 @@ class Engine:
         limits = request.limits or policy.limits
         run = request.id or os.urandom(8).hex()
         plan = self.backend.plan(policy)
-        inputs = tuple(open_inputs(request.files, limits))
-        try:
+        with ExitStack() as opened:
+            inputs = tuple(open_inputs(request.files, limits))
+            opened.callback(close_inputs, inputs)
             program = language(request.language).program(request, inputs, {**plan.environment, **request.env})
             stdin = None if isinstance(request, CallRequest) else open_stdin(request.stdin, in_loop=waits.in_loop)
+            if stdin:
+                opened.callback(stdin.close)
             spilled = Spill(spill, run) if spill is not None else None
+            if spilled:
+                opened.callback(spilled.close)
             recorder = Recorder(limits.output, spilled.files if spilled else {})
             await self._gate.enter(waits)
+            opened.callback(self._gate.leave)
+            cell = await self.backend.acquire(plan, waits)
+            opened.callback(cell.release)
+            check_floor(policy, cell.report, self.backend.name)
+            exchange = Exchange(cell, limits, recorder, policy.overflow)
             try:
-                cell = await self.backend.acquire(plan, waits)
-                exchange = Exchange(cell, limits, recorder, policy.overflow)
-                try:
-                    await exchange.start(program, stdin)
-                    async for output in exchange.outputs():
-                        yield output
-                    collection = cell.collect(inputs, limits)
-                finally:
-                    try:
-                        await exchange.abandon()
-                    finally:
-                        cell.release()
+                await exchange.start(program, stdin)
+                async for output in exchange.outputs():
+                    yield output
             finally:
-                self._gate.leave()
-                if spilled:
-                    spilled.close()
-        finally:
-            close_inputs(inputs)
+                await exchange.abandon()
+            collection = cell.collect(inputs, limits)
         calls = isinstance(request, CallRequest)
-        ended = _Ended(self, plan, limits, recorder, exchange, collection)
+        ended = _Ended(limits, recorder, exchange, collection, cell.report, self.backend.closed)
         yield Finished(ended.result(run, index, calls, spilled, exchange.began - asked))
 
     def close(self) -> None:
@@ -143,15 +143,14 @@ class _Ended:
 
     def __init__(
         self,
-        engine: Engine,
-        plan: Plan,
         limits: Limits,
         recorder: Recorder,
         exchange: Exchange,
         collection: Collection,
+        report: Report,
+        closed: bool,
     ) -> None:
-        self._closed = engine.backend.closed
-        self._plan, self._limits = plan, limits
+        self._limits, self._report, self._closed = limits, report, closed
         self._recorder, self._exchange, self._collection = recorder, exchange, collection
 
     def result(self, run: str, index: int | None, calls: bool, spilled: Spill | None, waited: float) -> Result:
@@ -184,7 +183,7 @@ class _Ended:
             usage=self._usage(waited),
             limits=self._limits,
             limits_hit=tuple(sorted(exchange.limits_hit() | self._collection.hit)),
-            report=self._plan.report,
+            report=self._report,
         )
 
     def _usage(self, waited: float) -> Usage:

@@ -23,11 +23,10 @@ CLEAN_ENVIRONMENT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a backend will apply: the policy as asked, the environment that it adds, the layers as they will be."""
+    """What a backend will apply: the policy as asked, and the environment that it adds."""
 
     policy: Policy
     environment: Mapping[str, str]
-    report: Report
 
 
 def check_floor(policy: Policy, report: Report, backend: str) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from belljar.output import Stream
     from belljar.plan import Plan
     from belljar.policy import Policy
+    from belljar.report import Report
     from belljar.stdin import Source
     from belljar.waits import Waits
 
@@ -65,6 +66,11 @@ CellEvent: TypeAlias = Printed | Claimed | Ended
 
 class Cell(Protocol):
     """The isolated place of one run."""
+
+    @property
+    def report(self) -> Report:
+        """The layers that are active, as they were found to be, not as they were planned."""
+        ...
 
     async def start(self, program: Program, limits: Limits, stdin: Source | None) -> None:
         """Hand over the program, its inputs first. From here on the clock runs."""

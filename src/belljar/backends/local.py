@@ -82,10 +82,10 @@ class LocalBackend:
         if policy.mounts:
             raise Unsupported(backend=self.name, feature="mounts", instead="the code sees the host's files as they are")
         check_floor(policy, REPORT, self.name)
-        return Plan(policy=policy, environment=policy.env, report=REPORT)
+        return Plan(policy=policy, environment=policy.env)
 
     async def acquire(self, plan: Plan, waits: Waits) -> ProcessCell:  # noqa: ARG002  all plans are alike here
-        return ProcessCell(await self._keeper.take(waits), waits)
+        return ProcessCell(await self._keeper.take(waits), waits, REPORT)
 
     def close(self) -> None:
         self._keeper.close()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from belljar.files import Collection, Input
     from belljar.limits import Limits
     from belljar.output import Stream
+    from belljar.report import Report
     from belljar.stdin import Source
     from belljar.waits import Waits
     from belljar.zygote.client import Taken
@@ -31,8 +32,8 @@ _LATE = 1.0  # seconds after which the init ends a run by itself, should we not 
 class ProcessCell:
     """One parked cell, used once."""
 
-    def __init__(self, taken: Taken, waits: Waits) -> None:
-        self._taken, self._waits = taken, waits
+    def __init__(self, taken: Taken, waits: Waits, report: Report) -> None:
+        self._taken, self._waits, self.report = taken, waits, report
         self._guest = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, taken.guest)
         self._init = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, taken.init)
         self._guest.setblocking(False)
@@ -206,9 +207,7 @@ class ProcessCell:
         if self._stdin_inlet is not None:
             os.close(self._stdin_inlet)
             self._stdin_inlet = None
-        if self._stdin is not None:
-            self._stdin.close()
-            self._stdin = None
+        self._stdin = None
 
     def _tell_init(self, packet: dict[str, Any]) -> None:
         try:

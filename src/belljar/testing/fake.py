@@ -67,14 +67,14 @@ class FakeBackend:
     def __init__(self, script: Script | None = None, *, level: Level = Level.NONE) -> None:
         self._script: Script = Scripted() if script is None else script
         layer = Layer(name="script", state=LayerState.ENFORCED, by="fake", detail="nothing runs at all")
-        self._report = Report(level=level, layers=(layer,))
+        self.report = Report(level=level, layers=(layer,))
         self.programs: list[Program] = []
         self.stdins: list[bytes] = []
         self.closed = False
 
     def plan(self, policy: Policy) -> Plan:
-        check_floor(policy, self._report, self.name)
-        return Plan(policy=policy, environment=policy.env, report=self._report)
+        check_floor(policy, self.report, self.name)
+        return Plan(policy=policy, environment=policy.env)
 
     async def acquire(self, plan: Plan, waits: Waits) -> FakeCell:  # noqa: ARG002  all plans are alike here
         return FakeCell(self, waits)
@@ -99,7 +99,7 @@ class FakeCell:
     """One scripted run."""
 
     def __init__(self, backend: FakeBackend, waits: Waits) -> None:
-        self._backend, self._waits = backend, waits
+        self._backend, self._waits, self.report = backend, waits, backend.report
         self._events: deque[CellEvent] = deque()
         self._ends_at = 0.0
         self._script = Scripted()
@@ -155,7 +155,6 @@ class FakeCell:
                 await self._waits.ready([stdin.fd])
             part = stdin.read()
             if not part:
-                stdin.close()
                 break
             parts.append(part)
         return b"".join(parts)
