@@ -20,7 +20,7 @@ from belljar.usage import Usage
 from belljar.waits import LoopWaits
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
+    from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable
 
     from belljar.engine import Engine
     from belljar.policy import Policy
@@ -82,7 +82,7 @@ def map_in_thread(
     workers: int | None,
     ordered: bool,
     policy: Policy | None = None,
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """`map_async`, in a thread of its own, so that runs go on while the caller works on results."""
     room = engine.workers if workers is None else checked_workers(workers)
     if isinstance(requests, AsyncIterable):
@@ -100,7 +100,7 @@ class _Pump:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def results(self) -> Iterator[Result]:
+    def results(self) -> Generator[Result, None, None]:
         thread = threading.Thread(target=self._work, name="belljar-map", daemon=True)
         thread.start()
         try:

@@ -36,7 +36,7 @@ def check_floor(policy: Policy, report: Report, backend: str) -> None:
             f"backend {backend!r} gives level {report.level.value!r} here, and the policy's floor is "
             f"{policy.level.value!r}",
             layer="level",
-            cure=f"choose another backend, or accept it by name: Policy(level={report.level.value!r})",
+            cure=f"choose another backend, or accept the level {report.level.value!r} by name, as the policy's level",
         )
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
         AsyncIterable,
         AsyncIterator,
         Callable,
+        Generator,
         Iterable,
-        Iterator,
         Mapping,
     )
     from types import TracebackType
@@ -113,7 +113,7 @@ class Sandbox:
 
     def stream(
         self, source: Source, *, spill: str | os.PathLike[str] | None = None, **options: Unpack[RunOptions]
-    ) -> Iterator[Event]:
+    ) -> Generator[Event, None, None]:
         """Run a program and yield its output as it comes, `Finished` last. Leaving the loop early ends the run."""
         events = self._engine.stream(run_request(source, options), ThreadWaits(), spill=spill)
         return _step_through(events)
@@ -124,7 +124,7 @@ class Sandbox:
         *,
         workers: int | None = None,
         ordered: bool = False,
-    ) -> Iterator[Result]:
+    ) -> Generator[Result, None, None]:
         """Run many, some at a time, and yield results as they come, or in the order of the requests.
 
         A request that cannot be run yields a result too; `index` is its place. `requests` is read by a thread of ours,
@@ -239,7 +239,7 @@ def split(options: Mapping[str, Any]) -> tuple[WatchOptions, RunOptions]:
     return cast("WatchOptions", watch), cast("RunOptions", rest)
 
 
-def _step_through(events: AsyncGenerator[Event, None]) -> Iterator[Event]:
+def _step_through(events: AsyncGenerator[Event, None]) -> Generator[Event, None, None]:
     try:
         while True:
             try:

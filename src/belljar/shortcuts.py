@@ -11,7 +11,7 @@ from belljar.sandbox import RunOptions, Source, WatchOptions, call_request, run_
 from belljar.waits import LoopWaits, ThreadWaits, drive
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Mapping
 
     from belljar.limits import Limits
     from belljar.policy import Policy
@@ -80,7 +80,7 @@ def map(  # noqa: A001  as users of Python expect it
     limits: Limits | None = None,
     policy: Policy | None = None,
     backend: str | None = None,
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """Run many: see `Sandbox.map`."""
     from belljar.batch import map_in_thread
 

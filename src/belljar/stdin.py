@@ -43,6 +43,8 @@ class _File(Source):
     """A file object of the caller's. One with a descriptor that can be waited for is read when it has something."""
 
     def __init__(self, file: Any) -> None:
+        if hasattr(file, "readable") and not file.readable():
+            raise UsageError.about("stdin", file, "a file that is open for reading")
         self._file = file
         try:
             fd = file.fileno()

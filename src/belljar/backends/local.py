@@ -73,6 +73,7 @@ class LocalBackend:
             parked = min(_MOST_PARKED, os.cpu_count() or 1)
         settings = {"preload": list(preload), "parked": parked, "env": CLEAN_ENVIRONMENT}
         self._keeper = Keeper(python=python, settings=settings)
+        self._keeper.start()  # it comes up while the caller is still on the way to its first run
 
     @property
     def closed(self) -> bool:

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import tempfile
+import time
 import weakref
 from dataclasses import dataclass
 from threading import Lock
@@ -21,6 +22,7 @@ _BOOT = os.path.join(os.path.dirname(__file__), "boot.py")
 _CONTROL, _OWNER = 3, 4
 _FIRST_FREE = 10
 _LONGEST_LOG = 4000
+_PATIENCE = 180.0  # seconds for the first cell, with all that is to be preloaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +163,11 @@ class Link:
     async def _receive(self, waits: Waits) -> Any:
         # Several may wait at a time, and an asyncio loop takes a descriptor only once.
         mine = os.dup(self._socket.fileno())
+        until = time.monotonic() + _PATIENCE
         try:
             while True:
-                await waits.ready([mine])
+                if not await waits.ready([mine], (), until):
+                    raise SetupError(f"no cell was ready within {_PATIENCE:.0f} s", layer="keeper")
                 heard = self._receive_now()
                 if heard is not _NOTHING_YET:
                     return heard
@@ -174,13 +178,16 @@ class Link:
             os.close(mine)
 
     def _see_starter_off(self) -> None:
-        """Reap the process that started the keeper and ended at once."""
+        """Reap the process that started the keeper and ended at once; kill it if it never did that."""
         starter, self._starter = self._starter, None
-        if starter is not None:
-            try:
+        if starter is None:
+            return
+        try:
+            if os.waitpid(starter, os.WNOHANG) == (0, 0):
+                os.kill(starter, signal.SIGKILL)
                 os.waitpid(starter, 0)
-            except ChildProcessError:
-                pass  # the caller reaps its children by itself
+        except ChildProcessError:
+            pass  # the caller reaps its children by itself
 
 
 _NOTHING_YET = object()

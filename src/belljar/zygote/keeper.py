@@ -28,10 +28,16 @@ def main(control: int, owner: int) -> NoReturn:
             keeper.close()
     except ConnectionError:
         pass  # the caller has gone in the middle of a word
+    except ZygoteError:
+        code = 1  # it has said why itself
     except BaseException:  # noqa: BLE001  told, and then the end
         traceback.print_exc()  # to the log that the caller reads when we end too early
         code = 1
     os._exit(code)
+
+
+class ZygoteError(Exception):
+    """A zygote has ended before it was ready, and another one would too."""
 
 
 class Launch(NamedTuple):
@@ -82,7 +88,8 @@ class Keeper:
         """End every cell, then the zygote, and remove what they left."""
         os.close(self._lifeline_holder)
         self._zygote.close()
-        _wait(self._zygote_pid, 8.0)
+        if self._zygote_pid is not None:
+            _wait(self._zygote_pid, 8.0)
         end_strays()
         self._root.close()
         self._caller.close()  # last: a caller that waits for us sees now that nothing is left
@@ -90,13 +97,14 @@ class Keeper:
     def _start_zygote(self) -> None:
         self._zygote, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._ready = False
-        self._zygote_pid = os.fork()
-        if self._zygote_pid == 0:
+        pid = os.fork()
+        if pid == 0:
             from belljar.zygote import server
 
             for fd in (self._caller.detach(), self._owner, self._lifeline_holder, self._zygote.detach()):
                 os.close(fd)
             server.main(theirs, self._lifeline, self._settings)
+        self._zygote_pid: int | None = pid
         theirs.close()
 
     def _ask_for_cells(self) -> None:
@@ -162,12 +170,14 @@ class Keeper:
     def _replace_zygote(self) -> None:
         """The zygote has died: the cells that it had been asked for are lost, those that live go on."""
         self._zygote.close()
+        assert self._zygote_pid is not None
         status = os.waitpid(self._zygote_pid, 0)[1]
+        self._zygote_pid = None
         text = f"the zygote ended with status {os.waitstatus_to_exitcode(status)}"
         while self._answered + len(self._launching) < self._asked:
             self._answer({"failed": "zygote" if self._ready else "preload", "errno": None, "text": text})
         if not self._ready:
-            raise SystemExit(text)
+            raise ZygoteError(text)
         end_strays(keep=set(self._inits.values()))
         self._start_zygote()
 

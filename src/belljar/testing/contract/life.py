@@ -132,7 +132,7 @@ class LifeContract(ContractBase):
         if face == "sync":
             events = sandbox.stream(sleeper(tag))
             assert isinstance(next(events), Output)
-            events.close()  # type: ignore[attr-defined]
+            events.close()
         else:
 
             async def leave() -> None:
@@ -218,7 +218,7 @@ class LifeContract(ContractBase):
 
         results = sandbox.map(sources(), workers=2, ordered=True)
         assert next(results).value == 0
-        results.close()  # type: ignore[attr-defined]
+        results.close()
         assert pulled < 100
 
     def test_map_raises_what_its_requests_raise(self, sandbox: Sandbox) -> None:
