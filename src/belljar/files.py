@@ -107,6 +107,12 @@ def collect(workspace: int, inputs: Iterable[Input], limits: Limits) -> Collecti
     return Collection(walk.files, walk.total, frozenset(walk.hit))
 
 
+def full(workspace: int) -> set[str]:
+    """The limits that the filesystem of a workspace has run into: no block is left, or no inode."""
+    space = os.statvfs(workspace)
+    return {name for name, free in (("disk", space.f_bavail), ("files", space.f_favail)) if not free}
+
+
 class _Walk:
     """Takes regular files only, in bounds.
 

@@ -8,10 +8,11 @@ import os
 import socket
 import struct
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from belljar.backends.base import CellEvent, Ended, Printed, claims_of
-from belljar.files import collect
+from belljar.files import collect, full
 from belljar.plan import rlimits
 from belljar.zygote.protocol import Claims, receive_packet, send_packet
 
@@ -68,9 +69,14 @@ class ProcessCell:
                     "processes": limits.processes,
                     "cpu": limits.cpu,
                     "wall": limits.wall + limits.grace + _LATE,
+                    "disk": limits.disk,
+                    "files": limits.files,
                 }
             }
         )
+        if self._taken.facts and (limits.disk, limits.files) != (self._taken.facts["disk"], self._taken.facts["files"]):
+            await self._waits.ready([self._taken.init])
+            receive_packet(self._init)  # the jar has its size now; or the init is gone, which the next read will tell
         await self._send(struct.pack(">I", len(text)) + text + program.source, self._open_stdin(stdin))
         for file in program.inputs:
             for block in file.blocks():
@@ -93,7 +99,8 @@ class ProcessCell:
         self._tell_init({"kill": 1})
 
     def collect(self, inputs: tuple[Input, ...], limits: Limits) -> Collection:
-        return collect(self._taken.workspace, inputs, limits)
+        found = collect(self._taken.workspace, inputs, limits)
+        return replace(found, hit=found.hit | full(self._taken.workspace)) if self._taken.facts else found
 
     def release(self) -> None:
         """Closing our end of the init's socket is what ends a cell that still lives."""

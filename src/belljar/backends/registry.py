@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from belljar.backends.base import Backend
 
 GROUP = "belljar.backends"
-BUILT_IN = {"local": "belljar.backends.local:LocalBackend"}
+BUILT_IN = {
+    "local": "belljar.backends.local:LocalBackend",
+    "namespace": "belljar.backends.namespace:NamespaceBackend",
+}
 DEFAULT = "namespace"
 
 

@@ -1,10 +1,13 @@
-"""Processes as /proc shows them: who descends from whom, and what they use."""
+"""Processes as a proc filesystem shows them: who descends from whom, and what they use."""
 
 import os
 from typing import NamedTuple
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICK = os.sysconf("SC_CLK_TCK")
+
+
+_proc: str | int = "/proc"
 
 
 class Sample(NamedTuple):
@@ -15,15 +18,21 @@ class Sample(NamedTuple):
     cpu: float
 
 
+def look_in(proc: int) -> None:
+    """Look from now on in the proc filesystem whose root is open as `proc`, whatever is mounted on /proc."""
+    global _proc  # one for a process, as /proc itself is
+    _proc = proc
+
+
 def children(pid: int) -> list[int]:
     """The processes whose parent is `pid`, by any of its threads."""
     found: list[int] = []
     try:
-        for task in os.listdir(f"/proc/{pid}/task"):
-            found += map(int, _read(f"/proc/{pid}/task/{task}/children").split())
+        for task in _list(f"{pid}/task"):
+            found += map(int, _read(f"{pid}/task/{task}/children").split())
     except FileNotFoundError:
         # The process is gone, or the kernel lacks CONFIG_PROC_CHILDREN.
-        return _children_by_stat(pid) if os.path.exists(f"/proc/{pid}") else found
+        return _children_by_stat(pid) if _stat(pid) else found
     except ProcessLookupError:
         pass
     return found
@@ -59,16 +68,16 @@ def sample(pids: list[int], ceiling: int | None = None) -> Sample:
 
 
 def _stat(pid: int) -> list[bytes]:
-    """The fields of /proc/PID/stat after the name: state, ppid, ... ; empty when the process is gone."""
+    """The fields of PID/stat after the name: state, ppid, ... ; empty when the process is gone."""
     try:
-        return _read(f"/proc/{pid}/stat").rsplit(b") ", 1)[1].split()
+        return _read(f"{pid}/stat").rsplit(b") ", 1)[1].split()
     except (FileNotFoundError, ProcessLookupError):
         return []
 
 
 def _proportional(pid: int) -> int:
     try:
-        text = _read(f"/proc/{pid}/smaps_rollup")
+        text = _read(f"{pid}/smaps_rollup")
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return 0
     for line in text.splitlines():
@@ -78,12 +87,20 @@ def _proportional(pid: int) -> int:
 
 
 def _children_by_stat(pid: int) -> list[int]:
-    everyone = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    everyone = [int(name) for name in _list(".") if name.isdigit()]
     return [other for other in everyone if parent(other) == pid]
 
 
+def _list(path: str) -> list[str]:
+    fd = _open(path, os.O_DIRECTORY)
+    try:
+        return os.listdir(fd)
+    finally:
+        os.close(fd)
+
+
 def _read(path: str) -> bytes:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    fd = _open(path, 0)
     try:
         parts = []
         while part := os.read(fd, 65536):
@@ -91,3 +108,8 @@ def _read(path: str) -> bytes:
         return b"".join(parts)
     finally:
         os.close(fd)
+
+
+def _open(path: str, flags: int) -> int:
+    flags |= os.O_RDONLY | os.O_CLOEXEC
+    return os.open(path, flags, dir_fd=_proc) if isinstance(_proc, int) else os.open(f"{_proc}/{path}", flags)

@@ -24,6 +24,7 @@ from belljar.guest import worker
 from belljar.linux import prctl
 from belljar.linux.processes import descendants, sample
 from belljar.linux.reaper import Reaped, end_strays, reap
+from belljar.zygote import lockdown, template, walls
 from belljar.zygote.protocol import Packet, receive_packet, send_packet
 from belljar.zygote.stages import StageError, stage
 
@@ -41,17 +42,25 @@ class Inside(NamedTuple):
     lifeline: int
     root: str
     base_environment: dict[str, str]
+    walls: Packet | None = None
+    mapped: int = -1
+
+    @property
+    def place(self) -> str:
+        """The directory that has everything that belongs to the cell."""
+        return template.JAR if self.walls else self.root
 
     @property
     def workspace(self) -> str:
         """Where the code runs, and where its files are."""
-        return os.path.join(self.root, "workspace")
+        return template.WORKSPACE if self.walls else os.path.join(self.root, "workspace")
 
     @property
     def environment(self) -> dict[str, str]:
         """What the code finds in its environment before a request adds to it."""
-        places = {"HOME": self.workspace, "TMPDIR": os.path.join(self.root, "tmp")}
-        return {**self.base_environment, **places}
+        temporary = "/tmp" if self.walls else os.path.join(self.root, "tmp")
+        user = {"USER": "jar", "LOGNAME": "jar", "SHELL": "/bin/sh"} if self.walls else {}
+        return {**self.base_environment, **user, "HOME": self.workspace, "TMPDIR": temporary}
 
 
 def main(inside: Inside) -> NoReturn:
@@ -60,9 +69,11 @@ def main(inside: Inside) -> NoReturn:
     try:
         outside = socket.socket(fileno=inside.init)
         try:
-            init = Init(outside, inside.lifeline, _launch(inside))
+            pid = _launch(inside)
+            facts = _facts(inside, pid)
+            init = Init(outside, inside, pid)
             workspace = os.open(inside.workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            send_packet(outside, {"ready": 1}, (workspace,))
+            send_packet(outside, {"ready": facts}, (workspace,))
             os.close(workspace)
         except StageError as error:
             send_packet(outside, error.packet())
@@ -79,7 +90,13 @@ def main(inside: Inside) -> NoReturn:
 def _launch(inside: Inside) -> int:
     """Set the cell up and fork its worker; returns its pid when it is ready for its program."""
     with stage("descriptors"):
-        close_all_but(inside.guest, inside.init, inside.stdout, inside.stderr, inside.lifeline)
+        close_all_but(inside.guest, inside.init, inside.stdout, inside.stderr, inside.lifeline, inside.mapped)
+    if inside.walls:
+        with stage("maps"):
+            if os.read(inside.mapped, 1) != b"1":
+                raise StageError("maps", None, "the zygote could not map the user of the cell")
+            os.close(inside.mapped)
+        walls.build(inside.walls)
     with stage("orphans"):
         prctl.adopt_orphans()
     with stage("worker"):
@@ -96,10 +113,20 @@ def _launch(inside: Inside) -> int:
     return pid
 
 
+def _facts(inside: Inside, worker_pid: int) -> Packet:
+    """What holds in this cell, as the kernel tells it; a StageError where it is not what it must be."""
+    if not inside.walls:
+        return {}
+    lockdown.lock_init()
+    held = lockdown.check(worker_pid, template.UID)
+    settings = {name: inside.walls[name] for name in ("landlock", "disk", "files", "network", "rootful")}
+    return {**held, **settings}
+
+
 def close_all_but(*keep: int) -> None:
     """Close every descriptor from 3 on that is not to be kept."""
     low = 3
-    for fd in sorted(keep):
+    for fd in sorted(fd for fd in keep if fd >= low):
         os.closerange(low, fd)
         low = fd + 1
     os.closerange(low, os.sysconf("SC_OPEN_MAX"))
@@ -108,9 +135,11 @@ def close_all_but(*keep: int) -> None:
 def _become_worker(inside: Inside, says: int) -> NoReturn:
     """Closing `says` without a word is how the worker tells that every stage of it has gone well."""
     try:
-        _set_worker_up(inside)
+        _set_worker_up(inside, says)
+        if inside.walls:
+            lockdown.lock(inside.walls)
         os.close(says)
-        worker.main(inside.guest, inside.root, inside.environment)
+        worker.main(inside.guest, inside.place, inside.environment)
     except StageError as error:
         os.write(says, json.dumps(error.packet()).encode())
     except BaseException:  # noqa: BLE001  as in main
@@ -118,16 +147,14 @@ def _become_worker(inside: Inside, says: int) -> NoReturn:
     os._exit(70)
 
 
-def _set_worker_up(inside: Inside) -> None:
+def _set_worker_up(inside: Inside, says: int) -> None:
     with stage("session"):
         prctl.die_with_parent(signal.SIGKILL)
         os.setsid()
     with stage("streams"):
-        for fd, number in ((inside.stdout, 1), (inside.stderr, 2)):
-            os.dup2(fd, number)
-            os.close(fd)
-        os.close(inside.init)
-        os.close(inside.lifeline)
+        os.dup2(inside.stdout, 1)
+        os.dup2(inside.stderr, 2)
+        close_all_but(inside.guest, says)
     with stage("workspace"):
         os.chdir(inside.workspace)
     for signum in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
@@ -137,8 +164,9 @@ def _set_worker_up(inside: Inside) -> None:
 class Init:
     """Watches one worker and all that descends from it."""
 
-    def __init__(self, caller: socket.socket, lifeline: int, worker_pid: int) -> None:
-        self._caller, self._lifeline, self._worker = caller, lifeline, worker_pid
+    def __init__(self, caller: socket.socket, inside: Inside, worker_pid: int) -> None:
+        self._caller, self._lifeline, self._worker = caller, inside.lifeline, worker_pid
+        self._walls = inside.walls
         self._pidfd = os.pidfd_open(worker_pid)
         self._limits: Packet = {}
         self._deadline = self._next_look = float("inf")
@@ -172,13 +200,22 @@ class Init:
             return False
         packet = heard[0]
         if "go" in packet:
-            self._limits = packet["go"]
-            now = time.monotonic()
-            self._deadline = now + self._limits["wall"]
-            self._next_look = now + FAST_LOOK
+            self._go(packet["go"])
         elif "signal" in packet:
             os.kill(self._worker, packet["signal"])
         return True
+
+    def _go(self, limits: Packet) -> None:
+        self._limits = limits
+        now = time.monotonic()
+        self._deadline = now + limits["wall"]
+        if any(limits[name] is not None for name in ("memory", "processes", "cpu")):
+            self._next_look = now + FAST_LOOK
+        if self._walls:
+            if (limits["disk"], limits["files"]) != (self._walls["disk"], self._walls["files"]):
+                walls.resize(limits["disk"], limits["files"])
+                send_packet(self._caller, {"sized": 1})
+            lockdown.finish_init(self._walls)
 
     def _look(self) -> bool:
         """Measure the tree and compare it with the limits; False when it has to end."""
@@ -191,13 +228,10 @@ class Init:
         self._memory_peak = max(self._memory_peak, used.memory)
         self._processes_peak = max(self._processes_peak or 0, used.processes)
         cpu = used.cpu + sum(gone.cpu_user + gone.cpu_system for gone in self._reaped)
-        if used.memory > self._limits["memory"]:
-            self._stopped = "memory"
-        elif used.processes > self._limits["processes"]:
-            self._stopped = "processes"
-        elif self._limits["cpu"] is not None and cpu > self._limits["cpu"]:
-            self._stopped = "cpu"
-        near = used.memory > self._limits["memory"] / 2
+        over = {"memory": used.memory, "processes": used.processes, "cpu": cpu}
+        limits = {name: self._limits[name] for name in over if self._limits[name] is not None}
+        self._stopped = next((name for name, most in limits.items() if over[name] > most), None)
+        near = "memory" in limits and used.memory > limits["memory"] / 2
         self._next_look = now + (FAST_LOOK if near else SLOW_LOOK)
         return self._stopped is None
 

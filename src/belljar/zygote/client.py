@@ -27,11 +27,11 @@ _PATIENCE = 180.0  # seconds for the first cell, with all that is to be preloade
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A cell that is ours now: its name, its directory, and our ends of its descriptors."""
+    """A cell that is ours now: its name, what holds in it, and our ends of its descriptors."""
 
     link: Link
     cell: str
-    root: str
+    facts: Packet
     guest: int
     init: int
     stdout: int
@@ -119,7 +119,7 @@ class Link:
         if "failed" in packet:
             text = self.log() or packet["text"]
             raise SetupError(f"{packet['failed']}: {text}", layer="launch", errno=packet["errno"])
-        return Taken(self, packet["cell"], packet["root"], *descriptors)
+        return Taken(self, packet["cell"], packet["facts"], *descriptors)
 
     def release(self, cell: str) -> None:
         """The cell is over: its keeper may remove what it left."""

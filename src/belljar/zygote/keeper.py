@@ -8,9 +8,12 @@ import sys
 import traceback
 from typing import NamedTuple, NoReturn
 
-from belljar.linux import prctl
+from belljar.linux import namespaces, prctl
+from belljar.linux.pidfd import pid_of
 from belljar.linux.reaper import end_strays
+from belljar.zygote import template
 from belljar.zygote.protocol import Packet, receive_packet, send_packet
+from belljar.zygote.users import BLOCK, Users
 from belljar.zygote.workroot import WorkRoot, sweep
 
 
@@ -41,9 +44,10 @@ class ZygoteError(Exception):
 
 
 class Launch(NamedTuple):
-    """A cell that has been forked and is not ready yet: its name, and the caller's ends of its descriptors."""
+    """A cell that has been forked and is not ready yet: its name, its init, the caller's ends of its descriptors."""
 
     cell: str
+    process: int
     guest: int
     init: int
     stdout: int
@@ -63,6 +67,9 @@ class Keeper:
         self._root = WorkRoot(self._settings["base"])
         self._lifeline, self._lifeline_holder = os.pipe()
         self._taken = self._asked = self._answered = 0
+        self._walls: Packet | None = self._settings["walls"]
+        self._users = Users() if self._walls and self._walls["rootful"] else None
+        self._user_of: dict[str, int] = {}
         self._inits: dict[str, int] = {}
         self._launching: dict[int, Launch] = {}
         self._start_zygote()
@@ -96,14 +103,15 @@ class Keeper:
 
     def _start_zygote(self) -> None:
         self._zygote, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._failure: Packet | None = None
         self._ready = False
-        pid = os.fork()
+        pid = namespaces.fork_into(template.namespaces_of(self._walls)) if self._walls else os.fork()
         if pid == 0:
             from belljar.zygote import server
 
             for fd in (self._caller.detach(), self._owner, self._lifeline_holder, self._zygote.detach()):
                 os.close(fd)
-            server.main(theirs, self._lifeline, self._settings)
+            server.main(theirs, self._lifeline, self._settings, self._root.path)
         self._zygote_pid: int | None = pid
         theirs.close()
 
@@ -111,10 +119,14 @@ class Keeper:
         # The first run of a process is often its only one: no spare cell before the second.
         spare = self._settings["parked"] if self._taken > 1 else 0
         first = 1 if self._settings["parked"] else 0
-        while self._asked < max(self._taken + spare, first):
+        while self._ready and self._asked < max(self._taken + spare, first):
             self._asked += 1
             cell = str(self._asked)
-            send_packet(self._zygote, {"fork": cell, "root": self._root.make(cell)})
+            packet: Packet = {"fork": cell, "root": self._root.path if self._walls else self._root.make(cell)}
+            if self._walls:
+                offset = self._user_of[cell] = self._users.take() if self._users else 0
+                packet["uid"] = template.UID + offset
+            send_packet(self._zygote, packet)
 
     def _hear_caller(self) -> bool:
         heard = receive_packet(self._caller)
@@ -131,8 +143,11 @@ class Keeper:
 
     def _release(self, cell: str) -> None:
         self._inits.pop(cell, None)
+        if self._users and cell in self._user_of:
+            self._users.give_back(self._user_of.pop(cell))
         try:
-            self._root.remove(cell)
+            if not self._walls:
+                self._root.remove(cell)
         except OSError as error:
             print(f"belljar: {self._root.path}/{cell} cannot be removed: {error}", file=sys.stderr, flush=True)
 
@@ -144,10 +159,24 @@ class Keeper:
         packet, descriptors = heard
         if "ready" in packet:
             self._ready = True
-            return
-        launch = Launch(packet["cell"], *descriptors)
-        self._inits[launch.cell] = packet["pid"]
-        self._launching[launch.init] = launch
+        elif "failed" in packet:
+            self._failure = packet
+        elif "map" in packet:
+            self._map_users()
+        else:
+            launch = Launch(packet["cell"], *descriptors)
+            pid = pid_of(launch.process)
+            if pid is not None:
+                self._inits[launch.cell] = pid
+            self._launching[launch.init] = launch
+
+    def _map_users(self) -> None:
+        """Give the zygote its block of users: 1000 and up inside, ours outside."""
+        assert self._users is not None
+        assert self._zygote_pid is not None
+        users = [(template.UID, self._users.base, BLOCK)]
+        namespaces.write_maps(self._zygote_pid, users, users, deny_setgroups=False)
+        send_packet(self._zygote, {"mapped": 1})
 
     def _hear_init(self, launch: Launch) -> None:
         """A cell is ready, or says which stage of its launch has failed."""
@@ -155,12 +184,12 @@ class Keeper:
             heard = receive_packet(init)
             packet, workspace = heard or ({"failed": "init", "errno": None, "text": "it ended before it was ready"}, [])
             if "ready" in packet:
-                cell = {"cell": launch.cell, "root": self._root.path_of(launch.cell)}
+                cell = {"cell": launch.cell, "facts": packet["ready"]}
                 self._answer(cell, (launch.guest, launch.init, launch.stdout, launch.stderr, *workspace))
             else:
                 self._answer(packet)
                 self._release(launch.cell)
-        for fd in (launch.guest, launch.stdout, launch.stderr, *workspace):
+        for fd in (launch.process, launch.guest, launch.stdout, launch.stderr, *workspace):
             os.close(fd)
 
     def _answer(self, packet: Packet, descriptors: tuple[int, ...] = ()) -> None:
@@ -174,8 +203,10 @@ class Keeper:
         status = os.waitpid(self._zygote_pid, 0)[1]
         self._zygote_pid = None
         text = f"the zygote ended with status {os.waitstatus_to_exitcode(status)}"
+        failure = self._failure or {"failed": "zygote", "errno": None, "text": text}
+        self._asked = max(self._asked, self._taken)
         while self._answered + len(self._launching) < self._asked:
-            self._answer({"failed": "zygote" if self._ready else "preload", "errno": None, "text": text})
+            self._answer(failure)
         if not self._ready:
             raise ZygoteError(text)
         end_strays(keep=set(self._inits.values()))

@@ -8,15 +8,19 @@ Packets (SOCK_SEQPACKET, one JSON object each, descriptors beside it):
                         {"release": CELL}             the cell is over and read out: remove what it left
     keeper -> caller    {"cell": CELL, "root": DIR}   + guest, init, stdout, stderr, workspace
                         {"failed": STAGE, "errno": N, "text": ...}   instead of a cell
-    keeper -> zygote    {"fork": CELL, "root": DIR}
-    zygote -> keeper    {"ready": 1}                  preload is done
-                        {"cell": CELL, "pid": N}      + guest, init, stdout, stderr
-    init -> keeper      {"ready": 1}                  + workspace; from here on the init's socket is the caller's
+    zygote -> keeper    {"map": 1}                    it is in a user namespace, whose users are to be given to it
+                        {"ready": 1}                  preload is done
+                        {"cell": CELL}                + the init's pidfd, guest, init, stdout, stderr
+                        {"failed": ...}               in place of either
+    keeper -> zygote    {"mapped": 1}
+                        {"fork": CELL, "root": DIR, "uid": N}
+    init -> keeper      {"ready": FACTS}              + workspace; from here on the init's socket is the caller's
                         {"failed": STAGE, "errno": N, "text": ...}   a stage of the launch went wrong
-    caller -> init      {"go": {memory, processes, cpu, wall}}   the limits of the run that starts now
+    caller -> init      {"go": {memory, processes, cpu, wall, disk, files}}   the limits of the run that starts now
                         {"signal": N}                 interrupt the worker
                         {"kill": 1}                   end it all
-    init -> caller      {"exit": {...}}               everything is dead: the facts (see `cell.py`)
+    init -> caller      {"sized": 1}                  disk and files were others than those of the parked cell
+                        {"exit": {...}}               everything is dead: the facts (see `cell.py`)
 
 Stream of the guest socket:
 

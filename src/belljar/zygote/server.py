@@ -6,28 +6,58 @@ import os
 import select
 import socket
 import sys
+import traceback
 from typing import NoReturn
 
 from belljar.guest import worker
-from belljar.linux import prctl
+from belljar.linux import identity, landlock, namespaces, prctl, seccomp
+from belljar.linux.namespaces import Namespace
 from belljar.linux.reaper import end_strays
-from belljar.zygote import cell
+from belljar.zygote import cell, lockdown, template, walls
 from belljar.zygote.protocol import Packet, receive_packet, send_packet
-from belljar.zygote.stages import StageError
+from belljar.zygote.stages import StageError, stage
 
 
-def main(keeper: socket.socket, lifeline: int, settings: Packet) -> NoReturn:
+def main(keeper: socket.socket, lifeline: int, settings: Packet, mountpoint: str) -> NoReturn:
     """Serve the keeper until it is gone, then see every cell out."""
-    prctl.adopt_orphans()
-    zygote = Zygote(keeper, lifeline, settings)
+    code = 1
     try:
+        prctl.adopt_orphans()
+        if settings["walls"]:
+            enter_walls(keeper, settings["walls"], mountpoint)
+        zygote = Zygote(keeper, lifeline, settings)
         zygote.preload()
         zygote.serve()
+        zygote.close()
+        code = 0
     except StageError as error:
-        print(error.text, file=sys.stderr, flush=True)
-        os._exit(1)
-    zygote.close()
-    os._exit(0)
+        send_packet(keeper, error.packet())
+    except ConnectionError:
+        code = 0  # the keeper has gone, and everything goes with it
+    except BaseException:  # noqa: BLE001  a forked process must not unwind into what its parent was doing
+        traceback.print_exc()
+    os._exit(code)
+
+
+def enter_walls(keeper: socket.socket, settings: Packet, mountpoint: str) -> None:
+    """Move into the template root as somebody who is nobody outside. The keeper has forked us into our namespaces."""
+    settings["filter"] = seccomp.load(lockdown.FILTER)
+    if settings["rootful"]:
+        template.build(settings, mountpoint)
+        with stage("user namespace"):
+            os.setgroups([])
+            namespaces.unshare(Namespace.USER)
+            send_packet(keeper, {"map": 1})
+            if receive_packet(keeper) is None:
+                raise ConnectionResetError
+            identity.become(template.UID, template.UID)
+    else:
+        with stage("user namespace"):
+            uid, gid = settings["owner"]
+            namespaces.write_maps("self", [(template.UID, uid, 1)], [(template.UID, gid, 1)], deny_setgroups=True)
+        template.build(settings, mountpoint)
+    settings["landlock"] = landlock.abi()
+    prctl.set_dumpable(False)
 
 
 class Zygote:
@@ -93,14 +123,42 @@ class Zygote:
             lifeline=self._lifeline,
             root=packet["root"],
             base_environment=self._settings["env"],
+            walls=self._settings["walls"],
         )
-        pid = os.fork()
-        if pid == 0:
-            cell.main(inside)
-        self._inits[os.pidfd_open(pid)] = pid
-        outside = (guest.fileno(), init.fileno(), stdout, stderr)
-        send_packet(self._keeper, {"cell": packet["fork"], "pid": pid}, outside)
+        pid = self._fork_walled(inside, packet["uid"]) if inside.walls else self._fork_plain(inside)
+        handle = os.pidfd_open(pid)
+        self._inits[handle] = pid
+        outside = (handle, guest.fileno(), init.fileno(), stdout, stderr)
+        send_packet(self._keeper, {"cell": packet["fork"]}, outside)
         for fd in (stdout, stdout_inside, stderr, stderr_inside):
             os.close(fd)
         for end in (guest, guest_inside, init, init_inside):
             end.close()
+
+    def _fork_plain(self, inside: cell.Inside) -> int:
+        pid = os.fork()
+        if pid == 0:
+            cell.main(inside)
+        return pid
+
+    def _fork_walled(self, inside: cell.Inside, uid: int) -> int:
+        """Fork an init as PID 1 of namespaces of its own, and say who its user is outside of them."""
+        assert inside.walls is not None
+        mapped, tell = os.pipe()
+        prctl.set_dumpable(True)  # the maps of a process that is not belong to the root of the host
+        try:
+            pid = namespaces.fork_into(walls.namespaces_of(inside.walls))
+            if pid == 0:
+                cell.main(inside._replace(mapped=mapped))
+        finally:
+            prctl.set_dumpable(False)
+        os.close(mapped)
+        try:
+            users = [(template.UID, uid, 1)]
+            namespaces.write_maps(pid, users, users, deny_setgroups=True)
+            os.write(tell, b"1")
+        except OSError as error:
+            print(f"belljar: maps of a cell: {error}", file=sys.stderr, flush=True)
+        finally:
+            os.close(tell)
+        return pid

@@ -1,0 +1,52 @@
+"""The walls of one cell, built by its init from inside its own namespaces, before there is a worker."""
+
+import os
+
+from belljar.linux import identity, mounts, namespaces
+from belljar.linux.mounts import MountFlag
+from belljar.linux.namespaces import Namespace
+from belljar.linux.processes import look_in
+from belljar.zygote.protocol import Packet
+from belljar.zygote.stages import stage
+from belljar.zygote.template import JAR, UID, WRITABLE
+
+_INODES_OF_OURS = 16
+_PLAIN = MountFlag.NOSUID | MountFlag.NODEV
+_PROC = _PLAIN | MountFlag.NOEXEC
+
+
+def namespaces_of(settings: Packet) -> Namespace:
+    """The namespaces that a cell has for itself."""
+    own = Namespace.USER | Namespace.MOUNT | Namespace.PID | Namespace.IPC
+    return own if settings["network"] == "host" else own | Namespace.NET
+
+
+def build(settings: Packet) -> None:
+    """Become the user of the cell, and mount what only this cell has."""
+    with stage("identity"):
+        identity.become(UID, UID)
+    with stage("jar"):
+        mounts.mount("jar", JAR, "tmpfs", _PLAIN, size_option(settings["disk"], settings["files"]))
+        for name, place in WRITABLE.items():
+            os.mkdir(f"{JAR}/{name}", 0o1777 if name != "workspace" else 0o755)
+            mounts.mount(f"{JAR}/{name}", place, None, MountFlag.BIND, None)
+    with stage("proc"):
+        # One for the init, which has to see everything below it; over it the one that the code sees.
+        mounts.mount("proc", "/proc", "proc", _PROC, "subset=pid")
+        look_in(os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+        mounts.mount("proc", "/proc", "proc", _PROC, "subset=pid,hidepid=2")
+    if settings["network"] == "none":
+        with stage("loopback"):
+            namespaces.loopback_up()
+    with stage("keyring"):
+        namespaces.join_new_session_keyring()
+
+
+def resize(disk: int, files: int) -> None:
+    """Give the jar another size than it was parked with."""
+    mounts.mount("jar", JAR, None, MountFlag.REMOUNT | _PLAIN, size_option(disk, files))
+
+
+def size_option(disk: int, files: int) -> str:
+    """The tmpfs options for these limits."""
+    return f"size={disk},nr_inodes={files + _INODES_OF_OURS},mode=755"
