@@ -102,7 +102,7 @@ class Exchange:
 
     def limits_hit(self) -> set[str]:
         """The limits that were reached, whether or not that ended the run."""
-        hit = {name for name in (self._killed_for, self.ending.stopped) if name}
+        hit = {name for name in (self._killed_for, self.ending.stopped) if name} | self.ending.hit
         if self._passed_deadline:
             hit.add("wall")
         if self._recorder.overflowed:

@@ -17,7 +17,7 @@ def _needs() -> None:
 
 
 class TestNamespace(BackendContract):
-    level = Level.ROOTLESS
+    level = Level.FULL
 
     def make_backend(self, **options: Any) -> Backend:
         return NamespaceBackend(**options)

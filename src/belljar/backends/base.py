@@ -49,12 +49,16 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """Everything in the cell is dead, and these are the facts. `lost` when nobody can say how it ended."""
+    """Everything in the cell is dead, and these are the facts. `lost` when nobody can say how it ended.
+
+    `stopped` is the limit that it was ended for, `hit` those that it reached without that.
+    """
 
     lost: bool = False
     exit_code: int | None = None
     signal: int | None = None
     stopped: str | None = None
+    hit: frozenset[str] = frozenset()
     cpu_user: float = 0.0
     cpu_system: float = 0.0
     memory_peak: int | None = None

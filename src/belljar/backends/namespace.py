@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from belljar.backends.process import ProcessCell
 from belljar.errors import SetupError, Unsupported
+from belljar.files import full
 from belljar.limits import Limits
 from belljar.plan import CLEAN_ENVIRONMENT, Plan
 from belljar.report import Layer, LayerState, Level, Report
 from belljar.zygote.client import Keeper
+from belljar.zygote.groups import group_of
+from belljar.zygote.protocol import receive_packet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from belljar.backends.base import Ended
+    from belljar.files import Collection, Input
     from belljar.policy import Policy
     from belljar.waits import Waits
+    from belljar.zygote.client import Taken
     from belljar.zygote.protocol import Packet
 
 _MOST_PARKED = 4
+_ROOM = 16
 _HELD, _SOFT, _OPEN = LayerState.ENFORCED, LayerState.BEST_EFFORT, LayerState.MISSING
 
 
@@ -49,7 +57,7 @@ class NamespaceBackend:
     async def acquire(self, plan: Plan, waits: Waits) -> ProcessCell:
         policy = plan.policy
         taken = await self._keeper_for(policy.network, policy.hostname).take(waits)
-        return ProcessCell(taken, waits, report_of(taken.facts))
+        return NamespaceCell(taken, waits, report_of(taken.facts, taken.group))
 
     def close(self) -> None:
         self.closed = True
@@ -67,17 +75,68 @@ class NamespaceBackend:
                 "hostname": hostname,
                 "disk": Limits().disk,
                 "files": Limits().files,
+                "group": {"memory": Limits().memory, "processes": Limits().processes},
             }
             settings = {"preload": self._preload, "parked": self._parked, "env": CLEAN_ENVIRONMENT, "walls": walls}
             self._keepers[key] = Keeper(python=self._python, settings=settings)
         return self._keepers[key]
 
 
-def report_of(facts: Packet) -> Report:
+class NamespaceCell(ProcessCell):
+    """A cell behind walls, with a control group where the host gives one."""
+
+    def __init__(self, taken: Taken, waits: Waits, report: Report) -> None:
+        super().__init__(taken, waits, report)
+        self._group = group_of(taken.group) if taken.group else None
+
+    def _watched(self, limits: Limits) -> dict[str, float | None]:
+        """With a group the kernel holds memory and processes; the init is left with the CPU time."""
+        watched = super()._watched(limits)
+        if self._group is None:
+            return watched
+        parked = Limits()
+        if (limits.memory, limits.processes) != (parked.memory, parked.processes):
+            self._group.limit(memory=limits.memory, processes=limits.processes)
+        return {**watched, "memory": None, "processes": None}
+
+    def _rlimits(self, limits: Limits) -> dict[str, int]:
+        """Processes are counted in the cell's own user namespace, so this one binds; the init is one of them.
+
+        Where there is a group it stands behind that, which counts what it refuses.
+        """
+        return {**super()._rlimits(limits), "RLIMIT_NPROC": limits.processes + (_ROOM if self._group else 1)}
+
+    async def _shape(self, limits: Limits) -> None:
+        facts = self._taken.facts
+        if (limits.disk, limits.files) != (facts["disk"], facts["files"]):
+            await self._waits.ready([self._taken.init])
+            receive_packet(self._init)  # the jar has its size now; or the init is gone, which the next read will tell
+
+    def _ended(self, record: Packet) -> Ended:
+        ended = super()._ended(record)
+        if self._group is None:
+            return ended
+        used = self._group.usage()
+        hit = {name for name, count in (("memory", used.oom_kills), ("processes", used.process_refusals)) if count}
+        return replace(
+            ended,
+            stopped="memory" if used.oom_kills and ended.exit_code != 0 else ended.stopped,
+            hit=ended.hit | hit,
+            memory_peak=used.memory_peak,
+            processes_peak=used.processes_peak or ended.processes_peak,
+        )
+
+    def collect(self, inputs: tuple[Input, ...], limits: Limits) -> Collection:
+        found = super().collect(inputs, limits)
+        return replace(found, hit=found.hit | full(self._taken.workspace))
+
+
+def report_of(facts: Packet, group: Packet | None) -> Report:
     """The report of a cell, from what its init has found to hold in it."""
     network = (_HELD, "network namespace", "loopback only") if facts["network"] == "none" else (_OPEN, "", "the host's")
     identity = "a user of its own on the host" if facts["rootful"] else "the caller's user on the host"
     landlock = (_HELD, f"Landlock ABI {facts['landlock']}") if facts["landlock"] else (_OPEN, "")
+    cgroup = f"cgroup v{group['generation']}" if group else ""
     rows: tuple[tuple[str, LayerState, str, str], ...] = (
         ("filesystem", _HELD, "mount namespace", "a root of its own, the least of the host, read-only"),
         ("network", *network),
@@ -93,12 +152,12 @@ def report_of(facts: Packet) -> Report:
         ("no_new_privs", _HELD, "prctl", ""),
         ("syscalls", _HELD, "seccomp", f"mode {facts['Seccomp']}"),
         ("paths", *landlock, "" if facts["landlock"] else "this kernel has none, or it is off"),
-        ("memory", _SOFT, "watcher", "looks every 20 to 50 ms"),
-        ("process count", _SOFT, "watcher", "looks every 20 to 50 ms"),
+        ("memory", _HELD, cgroup, "with swap") if group else ("memory", _SOFT, "watcher", "looks every 20 to 50 ms"),
+        ("process count", _HELD, f"{cgroup}, RLIMIT_NPROC" if group else "RLIMIT_NPROC", "threads count"),
         ("cpu", _SOFT, "watcher and RLIMIT_CPU", ""),
         ("disk", _HELD, "tmpfs", "bytes and inodes of all writable places together"),
         ("open files", _HELD, "RLIMIT_NOFILE", "of each process"),
         ("end", _HELD, "pid namespace", "the whole tree is dead before a result"),
     )
     layers = tuple(Layer(name=name, state=state, by=by, detail=detail) for name, state, by, detail in rows)
-    return Report(level=Level.ROOTLESS, layers=layers)
+    return Report(level=Level.FULL if group else Level.ROOTLESS, layers=layers)

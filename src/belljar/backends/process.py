@@ -8,11 +8,10 @@ import os
 import socket
 import struct
 from collections import deque
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from belljar.backends.base import CellEvent, Ended, Printed, claims_of
-from belljar.files import collect, full
+from belljar.files import collect
 from belljar.plan import rlimits
 from belljar.zygote.protocol import Claims, receive_packet, send_packet
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from belljar.stdin import Source
     from belljar.waits import Waits
     from belljar.zygote.client import Taken
+    from belljar.zygote.protocol import Packet
 
 _BLOCK = 1 << 16
 _LATE = 1.0  # seconds after which the init ends a run by itself, should we not have
@@ -58,25 +58,21 @@ class ProcessCell:
             "files": [(file.name, file.size, file.mode) for file in program.inputs],
             "args": program.args,
             "env": dict(program.environment),
-            "rlimits": rlimits(limits),
+            "rlimits": self._rlimits(limits),
             "call": program.call,
         }
         text = json.dumps(header, separators=(",", ":")).encode()
         self._tell_init(
             {
                 "go": {
-                    "memory": limits.memory,
-                    "processes": limits.processes,
-                    "cpu": limits.cpu,
+                    **self._watched(limits),
                     "wall": limits.wall + limits.grace + _LATE,
                     "disk": limits.disk,
                     "files": limits.files,
                 }
             }
         )
-        if self._taken.facts and (limits.disk, limits.files) != (self._taken.facts["disk"], self._taken.facts["files"]):
-            await self._waits.ready([self._taken.init])
-            receive_packet(self._init)  # the jar has its size now; or the init is gone, which the next read will tell
+        await self._shape(limits)
         await self._send(struct.pack(">I", len(text)) + text + program.source, self._open_stdin(stdin))
         for file in program.inputs:
             for block in file.blocks():
@@ -99,8 +95,7 @@ class ProcessCell:
         self._tell_init({"kill": 1})
 
     def collect(self, inputs: tuple[Input, ...], limits: Limits) -> Collection:
-        found = collect(self._taken.workspace, inputs, limits)
-        return replace(found, hit=found.hit | full(self._taken.workspace)) if self._taken.facts else found
+        return collect(self._taken.workspace, inputs, limits)
 
     def release(self) -> None:
         """Closing our end of the init's socket is what ends a cell that still lives."""
@@ -110,6 +105,33 @@ class ProcessCell:
         for fd in (*self._pipes, self._taken.workspace):
             os.close(fd)
         self._taken.link.release(self._taken.cell)
+
+    def _watched(self, limits: Limits) -> dict[str, float | None]:
+        """The limits that the init has to watch."""
+        return {"memory": limits.memory, "processes": limits.processes, "cpu": limits.cpu}
+
+    def _rlimits(self, limits: Limits) -> dict[str, int]:
+        """The limits that the worker sets for itself."""
+        return rlimits(limits)
+
+    async def _shape(self, limits: Limits) -> None:
+        """Wait until the cell has the shape of these limits, where it was parked with another."""
+
+    def _ended(self, record: Packet) -> Ended:
+        """The facts in the last word of the init."""
+        status = record["status"]
+        code = os.waitstatus_to_exitcode(status) if status is not None else None
+        return Ended(
+            lost=code is None or record["orphaned"] or not record["clean"],
+            exit_code=code if code is not None and code >= 0 else None,
+            signal=-code if code is not None and code < 0 else None,
+            stopped=record["stopped"],
+            hit=frozenset(record["reached"]),
+            cpu_user=record["cpu_user"],
+            cpu_system=record["cpu_system"],
+            memory_peak=record["memory_peak"],
+            processes_peak=record["processes_peak"],
+        )
 
     async def _send(self, data: bytes, descriptors: tuple[int, ...] = ()) -> None:
         rest = memoryview(data)
@@ -184,7 +206,7 @@ class ProcessCell:
         if heard is None:
             self._events.append(Ended(lost=True))
         else:
-            self._events.append(_ended(heard[0]["exit"]))
+            self._events.append(self._ended(heard[0]["exit"]))
         self._reads = []
 
     def _drain(self) -> None:
@@ -221,18 +243,3 @@ class ProcessCell:
             send_packet(self._init, packet)
         except OSError:
             pass  # it is gone, which reading from it will tell
-
-
-def _ended(record: dict[str, Any]) -> Ended:
-    status = record["status"]
-    code = os.waitstatus_to_exitcode(status) if status is not None else None
-    return Ended(
-        lost=code is None or record["orphaned"] or not record["clean"],
-        exit_code=code if code is not None and code >= 0 else None,
-        signal=-code if code is not None and code < 0 else None,
-        stopped=record["stopped"],
-        cpu_user=record["cpu_user"],
-        cpu_system=record["cpu_system"],
-        memory_peak=record["memory_peak"],
-        processes_peak=record["processes_peak"],
-    )

@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import re
 from enum import IntFlag
 from typing import NamedTuple
 
@@ -210,7 +209,8 @@ def _parse(line: str) -> MountInfo:
 
 def _plain(text: str) -> str:
     """Without the kernel's octal escapes for space, tab, newline and backslash."""
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text) if "\\" in text else text
+    first, *escaped = text.split("\\")
+    return first + "".join(chr(int(part[:3], 8)) + part[3:] for part in escaped)
 
 
 def _bytes(text: str | None) -> bytes | None:

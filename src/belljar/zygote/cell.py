@@ -6,6 +6,7 @@ The exit record that the init sends, all of it from the kernel or from its own m
     cpu_user, cpu_system, memory_peak    of everything that was reaped
     processes_peak  the most that were alive when the watcher looked, None when it never did
     stopped         the limit for which the init ended the run: memory, processes, cpu, wall; or None
+    reached         limits that were seen to be reached, without an end
     orphaned        the keeper has gone, and so the run was ended
     clean           nothing is left of the cell
 """
@@ -254,9 +255,15 @@ class Init:
             return True
         return False
 
+    def _reached(self) -> list[str]:
+        limit = self._limits.get("processes")
+        return ["processes"] if limit is not None and (self._processes_peak or 0) >= limit else []
+
     def _end(self) -> None:
         clean = self._reap_the_dead()
         if not clean:
+            left = sample(descendants(os.getpid())).processes + 1  # and the worker, which has just ended
+            self._processes_peak = max(self._processes_peak or 0, left)
             gone, clean = end_strays()
             self._reaped += gone
         mine = next((child for child in self._reaped if child.pid == self._worker), None)
@@ -267,6 +274,7 @@ class Init:
             "memory_peak": max([self._memory_peak, *(child.memory_peak for child in self._reaped)]),
             "processes_peak": self._processes_peak,
             "stopped": self._stopped,
+            "reached": self._reached(),
             "orphaned": self._orphaned,
             "clean": clean,
         }

@@ -32,6 +32,7 @@ class Taken:
     link: Link
     cell: str
     facts: Packet
+    group: Packet | None
     guest: int
     init: int
     stdout: int
@@ -119,7 +120,7 @@ class Link:
         if "failed" in packet:
             text = self.log() or packet["text"]
             raise SetupError(f"{packet['failed']}: {text}", layer="launch", errno=packet["errno"])
-        return Taken(self, packet["cell"], packet["facts"], *descriptors)
+        return Taken(self, packet["cell"], packet["facts"], packet.get("group"), *descriptors)
 
     def release(self, cell: str) -> None:
         """The cell is over: its keeper may remove what it left."""

@@ -12,6 +12,7 @@ from belljar.linux import namespaces, prctl
 from belljar.linux.pidfd import pid_of
 from belljar.linux.reaper import end_strays
 from belljar.zygote import template
+from belljar.zygote.groups import Groups
 from belljar.zygote.protocol import Packet, receive_packet, send_packet
 from belljar.zygote.users import BLOCK, Users
 from belljar.zygote.workroot import WorkRoot, sweep
@@ -70,6 +71,7 @@ class Keeper:
         self._walls: Packet | None = self._settings["walls"]
         self._users = Users() if self._walls and self._walls["rootful"] else None
         self._user_of: dict[str, int] = {}
+        self._groups = Groups(self._walls["group"]) if self._walls else None
         self._inits: dict[str, int] = {}
         self._launching: dict[int, Launch] = {}
         self._start_zygote()
@@ -98,6 +100,8 @@ class Keeper:
         if self._zygote_pid is not None:
             _wait(self._zygote_pid, 8.0)
         end_strays()
+        if self._groups:
+            self._groups.close()
         self._root.close()
         self._caller.close()  # last: a caller that waits for us sees now that nothing is left
 
@@ -143,6 +147,8 @@ class Keeper:
 
     def _release(self, cell: str) -> None:
         self._inits.pop(cell, None)
+        if self._groups:
+            self._groups.release(cell)
         if self._users and cell in self._user_of:
             self._users.give_back(self._user_of.pop(cell))
         try:
@@ -184,13 +190,19 @@ class Keeper:
             heard = receive_packet(init)
             packet, workspace = heard or ({"failed": "init", "errno": None, "text": "it ended before it was ready"}, [])
             if "ready" in packet:
-                cell = {"cell": launch.cell, "facts": packet["ready"]}
+                cell = {"cell": launch.cell, "facts": packet["ready"], **self._enclose(launch)}
                 self._answer(cell, (launch.guest, launch.init, launch.stdout, launch.stderr, *workspace))
             else:
                 self._answer(packet)
                 self._release(launch.cell)
         for fd in (launch.process, launch.guest, launch.stdout, launch.stderr, *workspace):
             os.close(fd)
+
+    def _enclose(self, launch: Launch) -> Packet:
+        """Put the worker into its group, before there is a program that could be outside of it."""
+        if self._groups is None or launch.cell not in self._inits:
+            return {}
+        return {"group": self._groups.enclose(launch.cell, self._inits[launch.cell]), "no_group": self._groups.reason}
 
     def _answer(self, packet: Packet, descriptors: tuple[int, ...] = ()) -> None:
         self._answered += 1

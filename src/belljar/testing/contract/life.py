@@ -40,14 +40,14 @@ class LifeContract(ContractBase):
 
     def test_usage_is_measured(self, run: Callable[..., Result]) -> None:
         result = run(
-            "import time\nsum(range(3_000_000))\ntime.sleep(0.1)\nopen('x', 'wb').write(b'x' * 10_000)\nprint('12')"
+            "import time\nx = b'x' * (20 << 20)\nsum(range(3_000_000))\ntime.sleep(0.1)\nopen('x', 'wb').write(b'x' * 10_000)\nprint('12')"
         )
         usage = result.usage
         assert 0.1 <= usage.wall < 20
         assert 0 < usage.setup < 20
         assert usage.cpu_user > 0.005
         assert usage.output_bytes == 3
-        assert usage.memory_peak is None or usage.memory_peak > 1 << 20
+        assert usage.memory_peak is None or usage.memory_peak > 16 << 20
         assert usage.disk_bytes is None or usage.disk_bytes >= 10_000
 
     def test_a_daemon_does_not_outlive_the_run(self, run: Callable[..., Result]) -> None:

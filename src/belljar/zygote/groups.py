@@ -1,0 +1,65 @@
+"""The control groups of the cells: made, filled and removed by the keeper; read and limited by the caller too."""
+
+from belljar.linux import cgroup
+from belljar.linux.cgroup import Group, Tree
+from belljar.linux.cgroup_v1 import GroupV1, TreeV1
+from belljar.linux.cgroup_v2 import GroupV2
+from belljar.linux.processes import children
+from belljar.zygote.protocol import Packet
+
+# Each tree of the first generation costs a cell some 2 ms of waiting for the kernel: CPU time comes from wait4, and the
+# pid namespace ends a cell, so that only the two that limit are joined.
+_TREES = ("memory", "pids")
+
+
+class Groups:
+    """A group for each living cell, where this host lets us make them."""
+
+    def __init__(self, limits: Packet) -> None:
+        found = cgroup.probe()
+        self.reason = found if isinstance(found, str) else None
+        self._tree: Tree | None = None if isinstance(found, str) else found
+        self._limits = limits
+        self._of: dict[str, Group] = {}
+
+    def enclose(self, cell: str, init: int) -> Packet | None:
+        """Put the worker of an init into a new group with the limits of a parked cell; None without groups."""
+        if self._tree is None:
+            return None
+        group = self._of[cell] = self._make(self._tree, cell)
+        group.limit(**self._limits)
+        for worker in children(init):
+            group.attach(worker)
+        return describe(group)
+
+    def _make(self, tree: Tree, cell: str) -> Group:
+        return tree.make_group(cell, _TREES) if isinstance(tree, TreeV1) else tree.make_group(cell)
+
+    def release(self, cell: str) -> None:
+        """The cell is dead: so is its group."""
+        group = self._of.pop(cell, None)
+        if group is not None and not group.remove():
+            group.kill()
+            group.remove()
+
+    def close(self) -> None:
+        """Remove what is left."""
+        for cell in list(self._of):
+            self.release(cell)
+        if self._tree is not None:
+            self._tree.remove()
+
+
+def describe(group: Group) -> Packet:
+    """A group as it is told to the caller."""
+    if isinstance(group, GroupV1):
+        return {"generation": 1, "directories": group.directories}
+    assert isinstance(group, GroupV2)
+    return {"generation": 2, "directory": group.directory}
+
+
+def group_of(description: Packet) -> Group:
+    """The group that was described."""
+    if description["generation"] == 1:
+        return GroupV1(description["directories"])
+    return GroupV2(description["directory"])
