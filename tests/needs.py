@@ -5,8 +5,10 @@
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,9 +40,75 @@ def local() -> str | None:
     return None
 
 
+@cache
+def root() -> str | None:
+    """Whether the tests run as root, with what root may do outside a container."""
+    if reason := linux():
+        return reason
+    if os.geteuid() != 0:
+        return "the tests do not run as root"
+    return _tried("from belljar.linux.namespaces import *; unshare(Namespace.MOUNT)")
+
+
+@cache
+def userns() -> str | None:
+    """Whether a user namespace can be made, and capabilities in it work (Ubuntu 24.04 gives one without)."""
+    if reason := linux():
+        return reason
+    return _tried(
+        "from belljar.linux.namespaces import *; from belljar.linux.mounts import make_private; import os;"
+        "uid, gid = os.getuid(), os.getgid(); unshare(Namespace.USER);"
+        "write_maps('self', [(0, uid, 1)], [(0, gid, 1)], deny_setgroups=True);"
+        "unshare(Namespace.MOUNT); make_private()"
+    )
+
+
+@cache
+def landlock() -> str | None:
+    """Whether the kernel has Landlock."""
+    if reason := linux():
+        return reason
+    return _tried("from belljar.linux.landlock import abi; assert abi() > 0, 'no Landlock'")
+
+
+@cache
+def seccomp() -> str | None:
+    """Whether the kernel takes the filter for this machine."""
+    if reason := linux():
+        return reason
+    return _tried(
+        "from belljar.linux import prctl, seccomp; prctl.no_new_privs(); seccomp.install(seccomp.load('cell'))"
+    )
+
+
+@cache
+def cgroup() -> str | None:
+    """Whether control groups of either generation can be made, with memory and pids."""
+    if reason := linux():
+        return reason
+    from belljar.linux.cgroup import probe
+
+    tree = probe()
+    if isinstance(tree, str):
+        return tree
+    tree.remove()
+    return None
+
+
+def _tried(code: str) -> str | None:
+    """None when a fresh interpreter gets through `code`, or what it said last."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=30)
+    return None if done.returncode == 0 else (done.stderr.strip() or f"status {done.returncode}").splitlines()[-1]
+
+
 FEATURES: Mapping[str, Probe] = {
     "linux": linux,
     "local": local,
+    "root": root,
+    "userns": userns,
+    "landlock": landlock,
+    "seccomp": seccomp,
+    "cgroup": cgroup,
 }
 
 

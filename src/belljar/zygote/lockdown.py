@@ -9,7 +9,7 @@ from belljar.zygote.protocol import Packet
 from belljar.zygote.stages import StageError, stage
 
 FILTER = "cell"
-_WRITABLE = ("/jar", "/workspace", "/tmp", "/dev", "/proc")
+_WRITABLE = ("/jar", "/workspace", "/tmp", "/dev")
 _SEALED = {"CapInh": 0, "CapPrm": 0, "CapEff": 0, "CapBnd": 0, "CapAmb": 0, "NoNewPrivs": 1, "Seccomp": 2}
 
 

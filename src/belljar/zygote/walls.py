@@ -34,7 +34,8 @@ def build(settings: Packet) -> None:
         # One for the init, which has to see everything below it; over it the one that the code sees.
         mounts.mount("proc", "/proc", "proc", _PROC, "subset=pid")
         look_in(os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
-        mounts.mount("proc", "/proc", "proc", _PROC, "subset=pid,hidepid=2")
+        # Read-only: oom_score_adj, say, can be lowered as far as the host's session happened to be allowed to.
+        mounts.mount("proc", "/proc", "proc", _PROC | MountFlag.RDONLY, "subset=pid,hidepid=2")
     if settings["network"] == "none":
         with stage("loopback"):
             namespaces.loopback_up()
