@@ -1,6 +1,6 @@
 """User code: only the type checker reads it, to hold what users' own checkers will see."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import assert_type
 
 import belljar
@@ -55,8 +55,8 @@ def sandbox() -> None:
     with Sandbox(policy=Policy(limits=Limits(memory="1G")), backend="local") as box:
         assert_type(box, Sandbox)
         assert_type(box.run("print(1)"), Result)
-        assert_type(box.map(["1", "2"]), Iterator[Result])
-    assert_type(belljar.map(["1", "2"]), Iterator[Result])
+        assert_type(box.map(["1", "2"]), Generator[Result, None, None])
+    assert_type(belljar.map(["1", "2"]), Generator[Result, None, None])
 
 
 async def async_sandbox() -> None:

@@ -1,10 +1,12 @@
 """The control groups of the cells: made, filled and removed by the keeper; read and limited by the caller too."""
 
+import os
+
 from belljar.linux import cgroup
 from belljar.linux.cgroup import Group, Tree
 from belljar.linux.cgroup_v1 import GroupV1, TreeV1
 from belljar.linux.cgroup_v2 import GroupV2
-from belljar.linux.processes import children
+from belljar.linux.processes import children, started
 from belljar.zygote.protocol import Packet
 
 # Each tree of the first generation costs a cell some 2 ms of waiting for the kernel: CPU time comes from wait4, and the
@@ -16,11 +18,13 @@ class Groups:
     """A group for each living cell, where this host lets us make them."""
 
     def __init__(self, limits: Packet) -> None:
-        found = cgroup.probe()
+        found = cgroup.probe(_name_of(os.getpid()))
         self.reason = found if isinstance(found, str) else None
         self._tree: Tree | None = None if isinstance(found, str) else found
         self._limits = limits
         self._of: dict[str, Group] = {}
+        if self._tree is not None:
+            _sweep(self._tree)
 
     def enclose(self, cell: str, init: int) -> Packet | None:
         """Put the worker of an init into a new group with the limits of a parked cell; None without groups."""
@@ -48,6 +52,23 @@ class Groups:
             self.release(cell)
         if self._tree is not None:
             self._tree.remove()
+
+
+def _name_of(pid: int) -> str:
+    """The name of a keeper's groups: its pid and when it started, so that another keeper can see that it is gone."""
+    return f"{pid}-{started(pid)}"
+
+
+def _sweep(tree: Tree) -> None:
+    """Remove the groups of keepers that were killed before they could."""
+    directories = tree.directories.values() if isinstance(tree, TreeV1) else [tree.place]
+    for parent in {os.path.dirname(directory) for directory in directories}:
+        for name in os.listdir(parent):
+            pid = name.partition("-")[0]
+            if not pid.isdigit() or name == _name_of(int(pid)):
+                continue
+            for below, _, _ in os.walk(f"{parent}/{name}", topdown=False):
+                cgroup.discard(below)
 
 
 def describe(group: Group) -> Packet:

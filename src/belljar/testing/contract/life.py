@@ -39,9 +39,11 @@ class LifeContract(ContractBase):
     """Who starts, waits, leaves and cleans up."""
 
     def test_usage_is_measured(self, run: Callable[..., Result]) -> None:
-        result = run(
-            "import time\nx = b'x' * (20 << 20)\nsum(range(3_000_000))\ntime.sleep(0.1)\nopen('x', 'wb').write(b'x' * 10_000)\nprint('12')"
+        source = (
+            "import time\nx = b'x' * (20 << 20)\nsum(range(3_000_000))\ntime.sleep(0.1)\n"
+            "open('x', 'wb').write(b'x' * 10_000)\nprint('12')"
         )
+        result = run(source)
         usage = result.usage
         assert 0.1 <= usage.wall < 20
         assert 0 < usage.setup < 20
