@@ -5,30 +5,34 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from belljar.backends.process import ProcessCell
-from belljar.errors import SetupError, Unsupported
-from belljar.files import full
+from belljar.errors import PolicyError, SetupError
+from belljar.files import Collection, full
 from belljar.limits import Limits
 from belljar.plan import CLEAN_ENVIRONMENT, Plan
+from belljar.policy import Mount, Policy
 from belljar.report import Layer, LayerState, Level, Report
 from belljar.zygote.client import Keeper
 from belljar.zygote.groups import group_of
 from belljar.zygote.protocol import receive_packet
+from belljar.zygote.template import WORKSPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from belljar.backends.base import Ended
-    from belljar.files import Collection, Input
-    from belljar.policy import Policy
+    from belljar.files import Input
     from belljar.waits import Waits
     from belljar.zygote.client import Taken
     from belljar.zygote.protocol import Packet
 
 _MOST_PARKED = 4
 _ROOM = 16
+_OURS = ("/bin", "/dev", "/etc", "/jar", "/lib", "/lib64", "/proc", "/sbin", "/tmp", "/usr", WORKSPACE)
+_Key = tuple[str, str, tuple[Mount, ...]]
 _HELD, _SOFT, _OPEN = LayerState.ENFORCED, LayerState.BEST_EFFORT, LayerState.MISSING
 
 
@@ -45,34 +49,41 @@ class NamespaceBackend:
             raise SetupError("sys.executable is not set", layer="keeper", cure="name an interpreter by python=")
         self._preload = list(preload)
         self._parked = min(_MOST_PARKED, os.cpu_count() or 1) if parked is None else parked
-        self._keepers: dict[tuple[str, str], Keeper] = {}
+        self._lock = Lock()
+        self._keepers: dict[_Key, Keeper] = {}
         self.closed = False
-        self._keeper_for("none", "belljar").start()  # it comes up while the caller is on the way to its first run
+        self._keeper_for(Policy()).start()  # it comes up while the caller is on the way to its first run
 
     def plan(self, policy: Policy) -> Plan:
-        if policy.mounts:
-            raise Unsupported(backend=self.name, feature="mounts")
+        for mount in policy.mounts:
+            _check_mount(mount)
         return Plan(policy=policy, environment=policy.env)
 
     async def acquire(self, plan: Plan, waits: Waits) -> ProcessCell:
         policy = plan.policy
-        taken = await self._keeper_for(policy.network, policy.hostname).take(waits)
-        return NamespaceCell(taken, waits, report_of(taken.facts, taken.group))
+        taken = await self._keeper_for(policy).take(waits)
+        return NamespaceCell(taken, waits, report_of(taken.facts, taken.group), policy)
 
     def close(self) -> None:
         self.closed = True
         for keeper in self._keepers.values():
             keeper.close()
 
-    def _keeper_for(self, network: str, hostname: str) -> Keeper:
+    def _keeper_for(self, policy: Policy) -> Keeper:
         """What cannot change once a cell is parked has a keeper of its own."""
-        key = (network, hostname)
+        key = (policy.network, policy.hostname, policy.mounts)
+        with self._lock:
+            return self._keepers.get(key) or self._make_keeper(key)
+
+    def _make_keeper(self, key: _Key) -> Keeper:
+        network, hostname, mounts = key
         if key not in self._keepers:
             walls = {
                 "rootful": os.geteuid() == 0,
                 "owner": [os.geteuid(), os.getegid()],
                 "network": network,
                 "hostname": hostname,
+                "mounts": [[mount.source, mount.target, mount.mode] for mount in mounts],
                 "disk": Limits().disk,
                 "files": Limits().files,
                 "group": {"memory": Limits().memory, "processes": Limits().processes},
@@ -85,8 +96,9 @@ class NamespaceBackend:
 class NamespaceCell(ProcessCell):
     """A cell behind walls, with a control group where the host gives one."""
 
-    def __init__(self, taken: Taken, waits: Waits, report: Report) -> None:
+    def __init__(self, taken: Taken, waits: Waits, report: Report, policy: Policy) -> None:
         super().__init__(taken, waits, report)
+        self._in_place = any(mount.target == WORKSPACE for mount in policy.mounts)
         self._group = group_of(taken.group) if taken.group else None
 
     def _watched(self, limits: Limits) -> dict[str, float | None]:
@@ -127,8 +139,19 @@ class NamespaceCell(ProcessCell):
         )
 
     def collect(self, inputs: tuple[Input, ...], limits: Limits) -> Collection:
+        if self._in_place:
+            return Collection({}, 0)  # the files are where they belong already
         found = super().collect(inputs, limits)
         return replace(found, hit=found.hit | full(self._taken.workspace))
+
+
+def _check_mount(mount: Mount) -> None:
+    """A mount needs a place that nothing of ours covers, and a source that is there."""
+    taken = next((place for place in _OURS if mount.target == place or mount.target.startswith(place + "/")), None)
+    if taken is not None and mount.target != WORKSPACE:
+        raise PolicyError.about("mount.target", mount.target, f"a path outside of {taken}, which a cell makes itself")
+    if not os.path.exists(mount.source):
+        raise PolicyError.about("mount.source", mount.source, "a directory or file that exists")
 
 
 def report_of(facts: Packet, group: Packet | None) -> Report:

@@ -70,6 +70,8 @@ class Keeper:
         self._taken = self._asked = self._answered = 0
         self._walls: Packet | None = self._settings["walls"]
         self._users = Users() if self._walls and self._walls["rootful"] else None
+        if self._walls and self._users:
+            self._walls["base"] = self._users.base
         self._user_of: dict[str, int] = {}
         self._groups = Groups(self._walls["group"]) if self._walls else None
         self._inits: dict[str, int] = {}
@@ -128,9 +130,15 @@ class Keeper:
             cell = str(self._asked)
             packet: Packet = {"fork": cell, "root": self._root.path if self._walls else self._root.make(cell)}
             if self._walls:
-                offset = self._user_of[cell] = self._users.take() if self._users else 0
-                packet["uid"] = template.UID + offset
+                packet["uid"] = template.UID + self._offset_for(cell)
             send_packet(self._zygote, packet)
+
+    def _offset_for(self, cell: str) -> int:
+        """The user of a cell: its own, but where mounts of the policy have an owner, who can be one only."""
+        if not self._users or not self._walls or self._walls["mounts"]:
+            return 0
+        self._user_of[cell] = self._users.take()
+        return self._user_of[cell]
 
     def _hear_caller(self) -> bool:
         heard = receive_packet(self._caller)

@@ -25,7 +25,7 @@ def lock(settings: Packet) -> None:
         prctl.set_dumpable(True)  # a change of user id has cleared it, and with it /proc/self of the code
     if settings["landlock"]:
         with stage("landlock"):
-            _landlock(settings["landlock"])
+            _landlock(settings["landlock"], [target for _, target, mode in settings["mounts"] if mode == "rw"])
     with stage("seccomp"):
         seccomp.install(settings["filter"])
 
@@ -63,11 +63,11 @@ def check(pid: int, uid: int) -> Packet:
     return found
 
 
-def _landlock(abi: int) -> None:
+def _landlock(abi: int, shared: list[str]) -> None:
     rights = landlock.fs_rights(abi)
     read = AccessFs.EXECUTE | AccessFs.READ_FILE | AccessFs.READ_DIR
     with landlock.Ruleset(handled_fs=rights, scoped=landlock.scopes(abi)) as ruleset:
-        for path, allowed in (("/", read), *((place, rights) for place in _WRITABLE)):
+        for path, allowed in (("/", read), *((place, rights) for place in (*_WRITABLE, *shared))):
             fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
             ruleset.allow_path(fd, allowed)
             os.close(fd)

@@ -8,7 +8,7 @@ cell mounts its own.
 import os
 import sys
 
-from belljar.linux import mounts, namespaces
+from belljar.linux import idmap, mounts, namespaces
 from belljar.linux.mounts import MountAttr, MountFlag, OpenTree, UmountFlag
 from belljar.linux.namespaces import Namespace
 from belljar.zygote.protocol import Packet
@@ -52,6 +52,9 @@ def build(settings: Packet, mountpoint: str) -> None:
         mounts.mount("belljar", mountpoint, "tmpfs", MountFlag.NOSUID | MountFlag.NODEV, _SIZE)
         os.chdir(mountpoint)
         os.umask(0o022)
+    with stage("mounts: places"):
+        for place in (JAR, WORKSPACE, "/tmp"):
+            os.makedirs(place[1:], exist_ok=True)
     with stage("mounts: system"):
         _bind_system()
     with stage("mounts: interpreter"):
@@ -59,17 +62,20 @@ def build(settings: Packet, mountpoint: str) -> None:
             bind_read_only(place, place)
     with stage("mounts: etc"):
         _make_etc(settings)
+    with stage("mounts: of the policy"):
+        trees = [_open_of_policy(*mount) for mount in settings["mounts"]]
     with stage("mounts: dev"):
         _make_dev()
     with stage("mounts: proc"):
         os.mkdir("proc")
         mounts.mount("proc", "proc", "proc", MountFlag.NOSUID | MountFlag.NODEV | MountFlag.NOEXEC)
-    for place in (JAR, WORKSPACE, "/tmp"):
-        os.makedirs(place[1:], exist_ok=True)
     with stage("mounts: pivot"):
         mounts.pivot_root(".", ".")
         mounts.umount(".", UmountFlag.DETACH)
         os.chdir("/")
+    for tree, (source, target, mode) in zip(trees, settings["mounts"], strict=True):
+        with stage(f"mounts: {source}"):
+            _attach_of_policy(settings, tree, target, mode)
     with stage("mounts: read-only"):
         mounts.mount_setattr(mounts.AT_FDCWD, "/", add=MountAttr.RDONLY)
     with stage("hostname"):
@@ -90,13 +96,39 @@ def interpreter_places() -> list[str]:
 
 def bind_read_only(source: str, target: str) -> None:
     """Show `source` of the host, with all that is mounted below it, at `target` of the root that is being made."""
+    _bind(source, _mountpoint(source, target), _READ_ONLY)
+
+
+def _open_of_policy(source: str, target: str, mode: str) -> int:  # noqa: ARG001
+    """What the policy wants seen, while the host's files are still in sight."""
+    _mountpoint(source, target)
+    return mounts.open_tree(source, OpenTree.CLONE | OpenTree.RECURSIVE)
+
+
+def _attach_of_policy(settings: Packet, tree: int, target: str, mode: str) -> None:
+    """For root, the owner of the source becomes the user of the cells, which have just one then.
+
+    That takes a user namespace, whose maps are written through our own /proc: so after the move into the new root.
+    """
+    attributes = MountAttr.NOSUID | MountAttr.NODEV | (MountAttr.RDONLY if mode == "ro" else 0)
+    mounts.mount_setattr(tree, add=attributes, recursive=True)
+    if settings["rootful"]:
+        owner, base = os.fstat(tree), settings["base"]
+        users = idmap.userns_fd([(owner.st_uid, base, 1)], [(owner.st_gid, base, 1)])
+        mounts.mount_setattr(tree, add=MountAttr.IDMAP, userns_fd=users)
+        os.close(users)
+    mounts.move_mount(tree, target)
+    os.close(tree)
+
+
+def _mountpoint(source: str, target: str) -> str:
     below = target.lstrip("/")
     if os.path.isdir(source):
         os.makedirs(below, exist_ok=True)
     else:
         os.makedirs(os.path.dirname(below), exist_ok=True)
         os.close(os.open(below, os.O_CREAT | os.O_WRONLY, 0o644))
-    _bind(source, below, _READ_ONLY)
+    return below
 
 
 def _bind(source: str, target: str, attributes: MountAttr) -> None:

@@ -27,7 +27,10 @@ def build(settings: Packet) -> None:
         identity.become(UID, UID)
     with stage("jar"):
         mounts.mount("jar", JAR, "tmpfs", _PLAIN, size_option(settings["disk"], settings["files"]))
+        in_place = {target for _, target, _ in settings["mounts"]}
         for name, place in WRITABLE.items():
+            if place in in_place:
+                continue
             os.mkdir(f"{JAR}/{name}", 0o1777 if name != "workspace" else 0o755)
             mounts.mount(f"{JAR}/{name}", place, None, MountFlag.BIND, None)
     with stage("proc"):
