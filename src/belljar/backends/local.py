@@ -71,7 +71,13 @@ class LocalBackend:
             raise SetupError("sys.executable is not set", layer="keeper", cure="name an interpreter by python=")
         if parked is None:
             parked = min(_MOST_PARKED, os.cpu_count() or 1)
-        settings = {"preload": list(preload), "parked": parked, "env": CLEAN_ENVIRONMENT, "walls": None}
+        settings = {
+            "preload": list(preload),
+            "parked": parked,
+            "env": CLEAN_ENVIRONMENT,
+            "walls": None,
+            "locked": False,
+        }
         self._keeper = Keeper(python=python, settings=settings)
         self._keeper.start()  # it comes up while the caller is still on the way to its first run
 

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from belljar.backends.process import ProcessCell
-from belljar.errors import PolicyError, SetupError
+from belljar.errors import PolicyError, SetupError, Unsupported
 from belljar.files import Collection, full
 from belljar.limits import Limits
 from belljar.plan import CLEAN_ENVIRONMENT, Plan
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _MOST_PARKED = 4
 _ROOM = 16
 _OURS = ("/bin", "/dev", "/etc", "/jar", "/lib", "/lib64", "/proc", "/sbin", "/tmp", "/usr", WORKSPACE)
+# The stages of a launch that fail where there are no user namespaces, or only tame ones.
+_NEED_NAMESPACES = ("namespaces", "user namespace", "mounts: private", "mounts: root", "mounts: proc", "zygote")
 _Key = tuple[str, str, tuple[Mount, ...]]
 _HELD, _SOFT, _OPEN = LayerState.ENFORCED, LayerState.BEST_EFFORT, LayerState.MISSING
 
@@ -51,6 +53,8 @@ class NamespaceBackend:
         self._parked = min(_MOST_PARKED, os.cpu_count() or 1) if parked is None else parked
         self._lock = Lock()
         self._keepers: dict[_Key, Keeper] = {}
+        self._reduced = self._keeper(walls=None)
+        self._no_namespaces = False
         self.closed = False
         self._keeper_for(Policy()).start()  # it comes up while the caller is on the way to its first run
 
@@ -61,13 +65,28 @@ class NamespaceBackend:
 
     async def acquire(self, plan: Plan, waits: Waits) -> ProcessCell:
         policy = plan.policy
-        taken = await self._keeper_for(policy).take(waits)
+        if self._no_namespaces and Level.REDUCED.at_least(policy.level):
+            return await self._reduced_cell(policy, waits)
+        try:
+            taken = await self._keeper_for(policy).take(waits)
+        except SetupError as error:
+            if error.layer not in _NEED_NAMESPACES or not Level.REDUCED.at_least(policy.level):
+                raise
+            self._no_namespaces = True
+            return await self._reduced_cell(policy, waits)
         return NamespaceCell(taken, waits, report_of(taken.facts, taken.group), policy)
 
     def close(self) -> None:
         self.closed = True
-        for keeper in self._keepers.values():
+        for keeper in (*self._keepers.values(), self._reduced):
             keeper.close()
+
+    async def _reduced_cell(self, policy: Policy, waits: Waits) -> ProcessCell:
+        """Where there are no user namespaces and the caller has accepted that: Landlock, seccomp and rlimits."""
+        if policy.mounts or policy.network != "none":
+            raise Unsupported(backend=self.name, feature="mounts and a network at level 'reduced'")
+        taken = await self._reduced.take(waits)
+        return ProcessCell(taken, waits, reduced_report_of(taken.facts))
 
     def _keeper_for(self, policy: Policy) -> Keeper:
         """What cannot change once a cell is parked has a keeper of its own."""
@@ -88,9 +107,12 @@ class NamespaceBackend:
                 "files": Limits().files,
                 "group": {"memory": Limits().memory, "processes": Limits().processes},
             }
-            settings = {"preload": self._preload, "parked": self._parked, "env": CLEAN_ENVIRONMENT, "walls": walls}
-            self._keepers[key] = Keeper(python=self._python, settings=settings)
+            self._keepers[key] = self._keeper(walls)
         return self._keepers[key]
+
+    def _keeper(self, walls: Packet | None) -> Keeper:
+        settings = {"preload": self._preload, "parked": self._parked, "env": CLEAN_ENVIRONMENT}
+        return Keeper(python=self._python, settings={**settings, "walls": walls, "locked": True})
 
 
 class NamespaceCell(ProcessCell):
@@ -184,3 +206,26 @@ def report_of(facts: Packet, group: Packet | None) -> Report:
     )
     layers = tuple(Layer(name=name, state=state, by=by, detail=detail) for name, state, by, detail in rows)
     return Report(level=Level.FULL if group else Level.ROOTLESS, layers=layers)
+
+
+def reduced_report_of(facts: Packet) -> Report:
+    """The report of a cell that has no namespaces."""
+    signals = facts["landlock"] >= 6
+    rows: tuple[tuple[str, LayerState, str, str], ...] = (
+        ("filesystem", _HELD, f"Landlock ABI {facts['landlock']}", "its own directory, and the system read-only"),
+        ("network", _HELD, "seccomp", "no socket can be made"),
+        ("processes", _OPEN, "", "the code sees that others run, and has their user"),
+        ("signals", _HELD if signals else _OPEN, "Landlock scope" if signals else "", "to processes outside"),
+        ("identity", _OPEN, "", "the caller's user"),
+        ("capabilities", _HELD, "capset", f"effective {facts['CapEff']:#x}"),
+        ("no_new_privs", _HELD, "prctl", ""),
+        ("syscalls", _HELD, "seccomp", f"mode {facts['Seccomp']}"),
+        ("memory", _SOFT, "watcher", "looks every 20 to 50 ms"),
+        ("process count", _SOFT, "watcher", "looks every 20 to 50 ms"),
+        ("cpu", _SOFT, "watcher and RLIMIT_CPU", ""),
+        ("disk", _SOFT, "RLIMIT_FSIZE", "counts each file by itself"),
+        ("open files", _HELD, "RLIMIT_NOFILE", "of each process"),
+        ("end", _HELD, "subreaper", "the whole tree is dead before a result"),
+    )
+    layers = tuple(Layer(name=name, state=state, by=by, detail=detail) for name, state, by, detail in rows)
+    return Report(level=Level.REDUCED, layers=layers)

@@ -44,6 +44,7 @@ class Inside(NamedTuple):
     root: str
     base_environment: dict[str, str]
     walls: Packet | None = None
+    lock: lockdown.Lock | None = None
     mapped: int = -1
 
     @property
@@ -60,7 +61,7 @@ class Inside(NamedTuple):
     def environment(self) -> dict[str, str]:
         """What the code finds in its environment before a request adds to it."""
         temporary = "/tmp" if self.walls else os.path.join(self.root, "tmp")
-        user = {"USER": "jar", "LOGNAME": "jar", "SHELL": "/bin/sh"} if self.walls else {}
+        user = {"USER": "jar", "LOGNAME": "jar", "SHELL": "/bin/sh"} if self.lock else {}
         return {**self.base_environment, **user, "HOME": self.workspace, "TMPDIR": temporary}
 
 
@@ -116,11 +117,12 @@ def _launch(inside: Inside) -> int:
 
 def _facts(inside: Inside, worker_pid: int) -> Packet:
     """What holds in this cell, as the kernel tells it; a StageError where it is not what it must be."""
-    if not inside.walls:
+    if not inside.lock:
         return {}
-    lockdown.lock_init()
-    held = lockdown.check(worker_pid, template.UID)
-    settings = {name: inside.walls[name] for name in ("landlock", "disk", "files", "network", "rootful")}
+    if inside.walls:
+        lockdown.lock_init()
+    held = lockdown.check(worker_pid, inside.lock)
+    settings = {name: inside.walls[name] for name in ("disk", "files", "network", "rootful")} if inside.walls else {}
     return {**held, **settings}
 
 
@@ -137,8 +139,8 @@ def _become_worker(inside: Inside, says: int) -> NoReturn:
     """Closing `says` without a word is how the worker tells that every stage of it has gone well."""
     try:
         _set_worker_up(inside, says)
-        if inside.walls:
-            lockdown.lock(inside.walls)
+        if inside.lock:
+            lockdown.lock(inside.lock, () if inside.walls else (inside.root,))
         os.close(says)
         worker.main(inside.guest, inside.place, inside.environment)
     except StageError as error:
@@ -167,7 +169,7 @@ class Init:
 
     def __init__(self, caller: socket.socket, inside: Inside, worker_pid: int) -> None:
         self._caller, self._lifeline, self._worker = caller, inside.lifeline, worker_pid
-        self._walls = inside.walls
+        self._walls, self._lock = inside.walls, inside.lock
         self._pidfd = os.pidfd_open(worker_pid)
         self._limits: Packet = {}
         self._deadline = self._next_look = float("inf")
@@ -212,11 +214,11 @@ class Init:
         self._deadline = now + limits["wall"]
         if any(limits[name] is not None for name in ("memory", "processes", "cpu")):
             self._next_look = now + FAST_LOOK
-        if self._walls:
+        if self._walls and self._lock:
             if (limits["disk"], limits["files"]) != (self._walls["disk"], self._walls["files"]):
                 walls.resize(limits["disk"], limits["files"])
                 send_packet(self._caller, {"sized": 1})
-            lockdown.finish_init(self._walls)
+            lockdown.finish_init(self._lock)
 
     def _look(self) -> bool:
         """Measure the tree and compare it with the limits; False when it has to end."""

@@ -118,8 +118,8 @@ class Link:
             return None
         packet, descriptors = heard
         if "failed" in packet:
-            text = self.log() or packet["text"]
-            raise SetupError(f"{packet['failed']}: {text}", layer="launch", errno=packet["errno"])
+            text = packet["text"]
+            raise SetupError(text, layer=packet["failed"], errno=packet["errno"])
         return Taken(self, packet["cell"], packet["facts"], packet.get("group"), *descriptors)
 
     def release(self, cell: str) -> None:

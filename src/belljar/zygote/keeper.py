@@ -14,6 +14,7 @@ from belljar.linux.reaper import end_strays
 from belljar.zygote import template
 from belljar.zygote.groups import Groups
 from belljar.zygote.protocol import Packet, receive_packet, send_packet
+from belljar.zygote.stages import StageError, stage
 from belljar.zygote.users import BLOCK, Users
 from belljar.zygote.workroot import WorkRoot, sweep
 
@@ -76,10 +77,15 @@ class Keeper:
         self._groups = Groups(self._walls["group"]) if self._walls else None
         self._inits: dict[str, int] = {}
         self._launching: dict[int, Launch] = {}
-        self._start_zygote()
+        self._zygote_pid: int | None = None
 
     def serve(self) -> None:
         """Until the caller is gone."""
+        try:
+            self._start_zygote()
+        except StageError as error:
+            self._refuse(error.packet())
+            raise ZygoteError(error.text) from error
         while True:
             self._ask_for_cells()
             poll = select.poll()
@@ -111,15 +117,23 @@ class Keeper:
         self._zygote, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._failure: Packet | None = None
         self._ready = False
-        pid = namespaces.fork_into(template.namespaces_of(self._walls)) if self._walls else os.fork()
+        with stage("namespaces"):
+            pid = namespaces.fork_into(template.namespaces_of(self._walls)) if self._walls else os.fork()
         if pid == 0:
             from belljar.zygote import server
 
             for fd in (self._caller.detach(), self._owner, self._lifeline_holder, self._zygote.detach()):
                 os.close(fd)
             server.main(theirs, self._lifeline, self._settings, self._root.path)
-        self._zygote_pid: int | None = pid
+        self._zygote_pid = pid
         theirs.close()
+
+    def _refuse(self, failure: Packet) -> None:
+        """There will be no cell: say why to the first who wants one."""
+        while (heard := receive_packet(self._caller)) is not None:
+            if "take" in heard[0]:
+                self._answer(failure)
+                return
 
     def _ask_for_cells(self) -> None:
         # The first run of a process is often its only one: no spare cell before the second.

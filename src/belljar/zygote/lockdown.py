@@ -1,33 +1,67 @@
 """The last locks of a worker, and the proof that they hold: capabilities, Landlock, seccomp."""
 
 import os
+from typing import NamedTuple
 
 from belljar.linux import capabilities, landlock, prctl, seccomp
 from belljar.linux.capabilities import Capability
 from belljar.linux.landlock import AccessFs
+from belljar.zygote import template
 from belljar.zygote.protocol import Packet
 from belljar.zygote.stages import StageError, stage
 
-FILTER = "cell"
-_WRITABLE = ("/jar", "/workspace", "/tmp", "/dev")
 _SEALED = {"CapInh": 0, "CapPrm": 0, "CapEff": 0, "CapBnd": 0, "CapAmb": 0, "NoNewPrivs": 1, "Seccomp": 2}
+_READ = AccessFs.EXECUTE | AccessFs.READ_FILE | AccessFs.READ_DIR
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
+# What programs read of a host that they share with others, where they have no root of their own.
+_ETC = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types", "/etc/ssl/certs")
 
 
-def lock(settings: Packet) -> None:
-    """Take everything away, in the order in which each step needs what a later one takes."""
+class Lock(NamedTuple):
+    """How workers are locked: made once by the zygote, while it can still read files."""
+
+    filters: tuple[bytes, ...]
+    landlock: int
+    readable: tuple[str, ...]
+    writable: tuple[str, ...]
+    uid: int | None
+    """The only user that a worker may be; None where it stays the caller's."""
+
+
+def prepare(settings: Packet) -> Lock:
+    """The lock that the settings ask for."""
+    cell = seccomp.load("cell")
+    abi = landlock.abi()
+    if settings["walls"]:
+        shared = [target for _, target, mode in settings["walls"]["mounts"] if mode == "rw"]
+        writable = (template.JAR, template.WORKSPACE, "/tmp", "/dev", *shared)
+        return Lock((cell,), abi, ("/",), writable, template.UID)
+    if not abi:
+        raise StageError("landlock", None, "this kernel has none, and without namespaces nothing else bounds the files")
+    system = (*template.SYSTEM, *template.interpreter_places(), *_ETC, "/dev/random", "/dev/urandom")
+    return Lock((cell, seccomp.load("no-sockets")), abi, system, _DEVICES, None)
+
+
+def lock(how: Lock, own: tuple[str, ...] = ()) -> None:
+    """Take everything away, in the order in which each step needs what a later one takes.
+
+    `own` are the directories of this cell that it may write to, beside those of every cell.
+    """
     with stage("capabilities"):
-        capabilities.drop_bounding_set()
-        prctl.securebits_lock()
+        if capabilities.held().permitted:
+            capabilities.drop_bounding_set()
+            prctl.securebits_lock()
         capabilities.clear()
     with stage("no_new_privs"):
         prctl.no_new_privs()
     with stage("dumpable"):
         prctl.set_dumpable(True)  # a change of user id has cleared it, and with it /proc/self of the code
-    if settings["landlock"]:
+    if how.landlock:
         with stage("landlock"):
-            _landlock(settings["landlock"], [target for _, target, mode in settings["mounts"] if mode == "rw"])
+            _landlock(how, own)
     with stage("seccomp"):
-        seccomp.install(settings["filter"])
+        for program in reversed(how.filters):  # the last one may refuse what installs the next
+            seccomp.install(program)
 
 
 def lock_init() -> None:
@@ -40,35 +74,40 @@ def lock_init() -> None:
         prctl.no_new_privs()
 
 
-def finish_init(settings: Packet) -> None:
+def finish_init(how: Lock) -> None:
     """The run starts: nothing is to be mounted any more."""
     capabilities.clear()
-    seccomp.install(settings["filter"])
+    seccomp.install(how.filters[0])
 
 
-def check(pid: int, uid: int) -> Packet:
+def check(pid: int, how: Lock) -> Packet:
     """What the kernel says of a worker that should be sealed; a StageError where that is not what it must be."""
     found = {}
     with stage("self-check"), open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
         fields = dict(line.split(":", 1) for line in status.read().splitlines() if ":" in line)
     for name, wanted in _SEALED.items():
         found[name] = int(fields[name], 16) if name.startswith("Cap") else int(fields[name])
-        if found[name] != wanted:
+        # Without privileges nobody can empty it, and no_new_privs makes that no matter.
+        if found[name] != wanted and (name != "CapBnd" or how.uid is not None):
             raise StageError("self-check", None, f"{name} is {found[name]:#x} and must be {wanted:#x}")
-    if set(fields["Uid"].split() + fields["Gid"].split()) != {str(uid)}:
-        raise StageError("self-check", None, f"the user is {fields['Uid'].split()}, and must be {uid}")
+    if how.uid is not None and set(fields["Uid"].split() + fields["Gid"].split()) != {str(how.uid)}:
+        raise StageError("self-check", None, f"the user is {fields['Uid'].split()}, and must be {how.uid}")
     descriptors = sorted(int(fd) for fd in os.listdir(f"/proc/{pid}/fd"))
     if descriptors[:3] != [0, 1, 2] or len(descriptors) != 4:
         raise StageError("self-check", None, f"the descriptors are {descriptors}, and must be 0, 1, 2 and the guest's")
-    return found
+    return {**found, "landlock": how.landlock}
 
 
-def _landlock(abi: int, shared: list[str]) -> None:
-    rights = landlock.fs_rights(abi)
-    read = AccessFs.EXECUTE | AccessFs.READ_FILE | AccessFs.READ_DIR
-    with landlock.Ruleset(handled_fs=rights, scoped=landlock.scopes(abi)) as ruleset:
-        for path, allowed in (("/", read), *((place, rights) for place in (*_WRITABLE, *shared))):
-            fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            ruleset.allow_path(fd, allowed)
-            os.close(fd)
+def _landlock(how: Lock, own: tuple[str, ...]) -> None:
+    rights = landlock.fs_rights(how.landlock)
+    files = rights & (AccessFs.READ_FILE | AccessFs.WRITE_FILE | AccessFs.EXECUTE | AccessFs.TRUNCATE)
+    with landlock.Ruleset(handled_fs=rights, scoped=landlock.scopes(how.landlock)) as ruleset:
+        for paths, allowed in ((how.readable, _READ), (how.writable, rights), (own, rights)):
+            for path in paths:
+                try:
+                    fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+                except FileNotFoundError:
+                    continue  # not every host has every place
+                ruleset.allow_path(fd, allowed if os.path.isdir(path) else allowed & files)
+                os.close(fd)
         ruleset.restrict_self()

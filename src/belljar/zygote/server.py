@@ -10,7 +10,7 @@ import traceback
 from typing import NoReturn
 
 from belljar.guest import worker
-from belljar.linux import identity, landlock, namespaces, prctl, seccomp
+from belljar.linux import identity, namespaces, prctl
 from belljar.linux.namespaces import Namespace
 from belljar.linux.reaper import end_strays
 from belljar.zygote import cell, lockdown, template, walls
@@ -23,9 +23,10 @@ def main(keeper: socket.socket, lifeline: int, settings: Packet, mountpoint: str
     code = 1
     try:
         prctl.adopt_orphans()
+        lock = lockdown.prepare(settings) if settings["locked"] else None
         if settings["walls"]:
             enter_walls(keeper, settings["walls"], mountpoint)
-        zygote = Zygote(keeper, lifeline, settings)
+        zygote = Zygote(keeper, lifeline, settings, lock)
         zygote.preload()
         zygote.serve()
         zygote.close()
@@ -41,7 +42,6 @@ def main(keeper: socket.socket, lifeline: int, settings: Packet, mountpoint: str
 
 def enter_walls(keeper: socket.socket, settings: Packet, mountpoint: str) -> None:
     """Move into the template root as somebody who is nobody outside. The keeper has forked us into our namespaces."""
-    settings["filter"] = seccomp.load(lockdown.FILTER)
     if settings["rootful"]:
         template.build(settings, mountpoint)
         with stage("user namespace"):
@@ -56,15 +56,14 @@ def enter_walls(keeper: socket.socket, settings: Packet, mountpoint: str) -> Non
             uid, gid = settings["owner"]
             namespaces.write_maps("self", [(template.UID, uid, 1)], [(template.UID, gid, 1)], deny_setgroups=True)
         template.build(settings, mountpoint)
-    settings["landlock"] = landlock.abi()
     prctl.set_dumpable(False)
 
 
 class Zygote:
     """Forks an init for each cell that the keeper asks for, and notices when one ends badly."""
 
-    def __init__(self, keeper: socket.socket, lifeline: int, settings: Packet) -> None:
-        self._keeper, self._lifeline, self._settings = keeper, lifeline, settings
+    def __init__(self, keeper: socket.socket, lifeline: int, settings: Packet, lock: lockdown.Lock | None) -> None:
+        self._keeper, self._lifeline, self._settings, self._lock = keeper, lifeline, settings, lock
         self._inits: dict[int, int] = {}
 
     def preload(self) -> None:
@@ -124,6 +123,7 @@ class Zygote:
             root=packet["root"],
             base_environment=self._settings["env"],
             walls=self._settings["walls"],
+            lock=self._lock,
         )
         pid = self._fork_walled(inside, packet["uid"]) if inside.walls else self._fork_plain(inside)
         handle = os.pidfd_open(pid)

@@ -19,7 +19,7 @@ WORKSPACE = "/workspace"
 WRITABLE = {"workspace": WORKSPACE, "tmp": "/tmp", "shm": "/dev/shm"}
 UID = 1000
 
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC_BOUND = (
     "alternatives",
     "ld.so.cache",
@@ -88,7 +88,7 @@ def interpreter_places() -> list[str]:
     wanted |= {os.path.realpath(place) for place in wanted}
     places: list[str] = []
     for place in sorted(wanted):
-        covered = [*_SYSTEM, *places]
+        covered = [*SYSTEM, *places]
         if place != "/" and not any(place == other or place.startswith(other + "/") for other in covered):
             places.append(place)
     return places
@@ -142,7 +142,7 @@ def _bind(source: str, target: str, attributes: MountAttr) -> None:
 
 
 def _bind_system() -> None:
-    for place in _SYSTEM:
+    for place in SYSTEM:
         if os.path.islink(place):  # on most systems /bin is a link to usr/bin
             os.symlink(os.readlink(place), place[1:])
         elif os.path.isdir(place):
