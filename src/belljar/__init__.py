@@ -2,7 +2,7 @@
 
 import belljar
 
-result = belljar.run("print('hi'); 6 * 7", backend="local")
+result = belljar.run("print('hi'); 6 * 7")
 result.outcome, result.stdout, result.value
 """
 

@@ -14,15 +14,16 @@ if TYPE_CHECKING:
 
     import typer
 
-COMMANDS = {"run": "belljar.cli.run", "version": "belljar.cli.version"}
+COMMANDS = {"run": "belljar.cli.run", "doctor": "belljar.cli.doctor", "version": "belljar.cli.version"}
 
 USAGE, SETUP = 2, 125
 OUTPUT_CLOSED = 141  # as the shell shows the end of a program that SIGPIPE has ended
 
 _EPILOG = """\b
 Examples:
-  belljar run --backend local hello.py
-  belljar run --backend local -c "print(6 * 7)"
+  belljar run hello.py
+  belljar run -c "print(6 * 7)"
+  belljar doctor
   belljar version
 """
 

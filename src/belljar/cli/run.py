@@ -34,13 +34,13 @@ The backend 'local' has no isolation: it bounds a program and ends all of it, bu
 
 _EPILOG = """\b
 Examples:
-  belljar run --backend local hello.py
-  belljar run --backend local -c "print(6 * 7)"
-  echo "print('hi')" | belljar run --backend local -
-  echo 3 | belljar run --backend local square.py
-  belljar run --backend local --wall 5s --memory 256M job.py -- --fast in.csv
-  belljar run --backend local --file in.csv --out results job.py
-  belljar run --backend local --json hello.py
+  belljar run hello.py
+  belljar run -c "print(6 * 7)"
+  echo "print('hi')" | belljar run -
+  echo 3 | belljar run square.py
+  belljar run --wall 5s --memory 256M job.py -- --fast in.csv
+  belljar run --file in.csv --out results job.py
+  belljar run --json hello.py
 
 \b
 Exit codes: the program's own; 1 it does not compile; 122 over a limit;
