@@ -84,9 +84,9 @@ class Sandbox:
     """Runs code in fresh cells, one for each run.
 
     `policy` says what the code may; `limits` is short for a policy that has only those. `backend` is a name, or a
-    backend of one's own. `preload` names modules that every cell has already imported. `parked` is the number of cells
-    that wait for a run, `workers` the number of runs that `map` has going at a time. Every method can be called from
-    any thread.
+    backend of one's own. `preload` names modules that every cell has already imported. `parked` is the most cells that
+    wait for a run (how many do follows the use), `workers` the number of runs that `map` has going at a time. Every
+    method can be called from any thread.
     """
 
     def __init__(self, policy: Policy | None = None, **options: Unpack[SandboxOptions]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from belljar.policy import Policy
     from belljar.waits import Waits
 
-_MOST_PARKED = 4
+_MOST_PARKED = 8
 
 REPORT = Report(
     level=Level.NONE,
@@ -70,7 +69,7 @@ class LocalBackend:
         if not python:
             raise SetupError("sys.executable is not set", layer="keeper", cure="name an interpreter by python=")
         if parked is None:
-            parked = min(_MOST_PARKED, os.cpu_count() or 1)
+            parked = _MOST_PARKED
         settings = {
             "preload": list(preload),
             "parked": parked,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from belljar.zygote.client import Taken
     from belljar.zygote.protocol import Packet
 
-_MOST_PARKED = 4
+_MOST_PARKED = 8
 _ROOM = 16
 _OURS = ("/bin", "/dev", "/etc", "/jar", "/lib", "/lib64", "/proc", "/sbin", "/tmp", "/usr", WORKSPACE)
 # The stages of a launch that fail where there are no user namespaces, or only tame ones.
@@ -50,7 +50,7 @@ class NamespaceBackend:
         if not self._python:
             raise SetupError("sys.executable is not set", layer="keeper", cure="name an interpreter by python=")
         self._preload = list(preload)
-        self._parked = min(_MOST_PARKED, os.cpu_count() or 1) if parked is None else parked
+        self._parked = _MOST_PARKED if parked is None else parked
         self._lock = Lock()
         self._keepers: dict[_Key, Keeper] = {}
         self._reduced = self._keeper(walls=None)

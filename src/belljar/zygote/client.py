@@ -22,6 +22,7 @@ _BOOT = os.path.join(os.path.dirname(__file__), "boot.py")
 _CONTROL, _OWNER = 3, 4
 _FIRST_FREE = 10
 _LONGEST_LOG = 4000
+_RETIRED_AFTER = 10_000  # cells; fewer share one address layout, and what may have leaked in a zygote goes with it
 _PATIENCE = 180.0  # seconds for the first cell, with all that is to be preloaded
 
 
@@ -56,6 +57,9 @@ class Keeper:
             if link is not None and link.owner != os.getpid():
                 link.forget()  # we are a fork of the process that it belongs to
                 link = None
+            if link is not None and link.taken >= _RETIRED_AFTER:
+                link.retire()
+                link = None
             if link is None or link.dead:
                 link = self._link = Link(self._python, {**self._settings, "base": tempfile.gettempdir()})
             return link
@@ -88,6 +92,9 @@ class Link:
     def __init__(self, python: str, settings: Packet) -> None:
         self.owner = os.getpid()
         self.dead = False
+        self.taken = self._live = 0
+        self._retired = False
+        self._counting = Lock()
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = os.memfd_create("belljar-keeper-log", os.MFD_CLOEXEC)
         owner = os.pidfd_open(self.owner)
@@ -109,10 +116,18 @@ class Link:
         """A cell of this keeper; None when the keeper is gone."""
         if not self._send({"take": 1}):
             return None
-        heard = self._receive_now()
-        if heard is _NOTHING_YET:
-            heard = await self._receive(waits)
-        self._see_starter_off()
+        self._count(1)
+        try:
+            heard = self._receive_now()
+            if heard is _NOTHING_YET:
+                heard = await self._receive(waits)
+            self._see_starter_off()
+            return self._taken_from(heard)
+        except BaseException:
+            self._count(-1)
+            raise
+
+    def _taken_from(self, heard: Any) -> Taken | None:
         if heard is None:
             self.dead = True
             return None
@@ -125,6 +140,21 @@ class Link:
     def release(self, cell: str) -> None:
         """The cell is over: its keeper may remove what it left."""
         self._send({"release": cell})
+        self._count(-1)
+
+    def retire(self) -> None:
+        """Give out no more cells, and go when the last one that lives is over: forks of one zygote are alike."""
+        with self._counting:
+            self._retired = True
+        self._count(0)
+
+    def _count(self, change: int) -> None:
+        with self._counting:
+            self.taken += max(0, change)
+            self._live += change
+            over = self._retired and self._live <= 0
+        if over:
+            self._closer()  # the keeper sees that we have gone, and cleans up by itself
 
     def log(self) -> str:
         """The end of what the keeper and its children have said on stderr."""

@@ -41,6 +41,9 @@ def main(control: int, owner: int) -> NoReturn:
     os._exit(code)
 
 
+_CALM = 200  # takes in a row that found a cell parked, after which one less is kept
+
+
 class ZygoteError(Exception):
     """A zygote has ended before it was ready, and another one would too."""
 
@@ -69,6 +72,9 @@ class Keeper:
         self._root = WorkRoot(self._settings["base"])
         self._lifeline, self._lifeline_holder = os.pipe()
         self._taken = self._asked = self._answered = 0
+        self._most: int = self._settings["parked"]
+        self._spare = min(1, self._most)
+        self._waited_for = 0
         self._walls: Packet | None = self._settings["walls"]
         self._users = Users() if self._walls and self._walls["rootful"] else None
         if self._walls and self._users:
@@ -137,8 +143,8 @@ class Keeper:
 
     def _ask_for_cells(self) -> None:
         # The first run of a process is often its only one: no spare cell before the second.
-        spare = self._settings["parked"] if self._taken > 1 else 0
-        first = 1 if self._settings["parked"] else 0
+        spare = self._spare if self._taken > 1 else 0
+        first = min(1, self._most)
         while self._ready and self._asked < max(self._taken + spare, first):
             self._asked += 1
             cell = str(self._asked)
@@ -160,12 +166,22 @@ class Keeper:
             return False
         packet = heard[0]
         if "take" in packet:
+            self._adapt()
             self._taken += 1
         elif "untake" in packet:
             self._taken -= 1
         elif "release" in packet:
             self._release(packet["release"])
         return True
+
+    def _adapt(self) -> None:
+        """Park one more when somebody has to wait, one less when nobody had to for long."""
+        if self._answered > self._taken:
+            self._waited_for += 1
+            if self._waited_for >= _CALM:
+                self._spare, self._waited_for = max(min(1, self._most), self._spare - 1), 0
+        else:
+            self._spare, self._waited_for = min(self._most, self._spare + 1), 0
 
     def _release(self, cell: str) -> None:
         self._inits.pop(cell, None)
