@@ -42,6 +42,7 @@ _HOME = {
     "OutputFile": "output",
     "Denial": "output",
     "Output": "events",
+    "Sample": "events",
     "Finished": "events",
     # Errors
     "BelljarError": "errors",
@@ -78,6 +79,7 @@ __all__ = [
     "Report",
     "Result",
     "RunRequest",
+    "Sample",
     "Sandbox",
     "SetupError",
     "Unsupported",
@@ -102,7 +104,7 @@ if TYPE_CHECKING:
         Unsupported,
         UsageError,
     )
-    from belljar.events import Finished, Output
+    from belljar.events import Finished, Output, Sample
     from belljar.limits import Limits
     from belljar.outcome import Outcome
     from belljar.output import Chunk, Denial, Display, ErrorInfo, Frame, OutputFile

@@ -11,7 +11,7 @@ from belljar.backends.registry import DEFAULT, backend_class
 from belljar.capture import Recorder, Spill
 from belljar.claims import displays_of, error_of
 from belljar.errors import UsageError
-from belljar.events import Event, Finished
+from belljar.events import Event, Finished, Sample
 from belljar.exchange import Exchange
 from belljar.files import close_inputs, open_inputs
 from belljar.gate import Gate
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from belljar.waits import Waits
 
 _MOST_AT_ONCE = 64
+_USAGE_EVERY = 0.5  # seconds between two samples for a callback
 
 
 class Engine:
@@ -73,16 +74,22 @@ class Engine:
         policy: Policy | None = None,
         on_stdout: Callable[[str], object] | None = None,
         on_stderr: Callable[[str], object] | None = None,
+        on_usage: Callable[[Sample], object] | None = None,
         spill: str | os.PathLike[str] | None = None,
         index: int | None = None,
     ) -> Result:
         """The last event of `stream`, with the others going to the callbacks."""
-        stream = self.stream(request, waits, policy=policy, spill=spill, index=index)
+        every = _USAGE_EVERY if on_usage is not None else None
+        stream = self.stream(request, waits, policy=policy, spill=spill, usage_every=every, index=index)
         callbacks = {"stdout": on_stdout, "stderr": on_stderr}
         try:
             async for event in stream:
                 if isinstance(event, Finished):
                     return event.result
+                if isinstance(event, Sample):
+                    if on_usage is not None:
+                        on_usage(event)
+                    continue
                 callback = callbacks[event.stream]
                 if callback is not None and event.text:
                     callback(event.text)
@@ -97,6 +104,7 @@ class Engine:
         *,
         policy: Policy | None = None,
         spill: str | os.PathLike[str] | None = None,
+        usage_every: float | None = None,
         index: int | None = None,
     ) -> AsyncGenerator[Event, None]:
         """The whole of one run. Whatever ends it early, nothing of it is alive afterwards."""
@@ -121,7 +129,7 @@ class Engine:
             cell = await self.backend.acquire(plan, waits)
             opened.callback(cell.release)
             check_floor(policy, cell.report, self.backend.name)
-            exchange = Exchange(cell, limits, recorder, policy.overflow)
+            exchange = Exchange(cell, limits, recorder, policy.overflow, usage_every)
             try:
                 await exchange.start(program, stdin)
                 async for output in exchange.outputs():

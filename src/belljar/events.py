@@ -19,6 +19,17 @@ class Output:
     data: bytes
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """What the run uses at this moment; only where it was asked for."""
+
+    wall: float
+    cpu: float
+    memory: int
+    processes: int
+    output_bytes: int
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
     """The run is over; always the last event."""
@@ -26,4 +37,4 @@ class Finished:
     result: Result
 
 
-Event: TypeAlias = Output | Finished
+Event: TypeAlias = Output | Sample | Finished

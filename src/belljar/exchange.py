@@ -6,8 +6,8 @@ import codecs
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
-from belljar.backends.base import Claimed, Ended, Printed
-from belljar.events import Output
+from belljar.backends.base import Claimed, Ended, Measured, Printed
+from belljar.events import Output, Sample
 from belljar.outcome import Facts
 
 if TYPE_CHECKING:
@@ -26,8 +26,11 @@ _PATIENCE = 10.0  # seconds for the cell to die after it was killed; after that 
 class Exchange:
     """Follows one run, and ends it where a limit says so."""
 
-    def __init__(self, cell: Cell, limits: Limits, recorder: Recorder, overflow: Overflow) -> None:
+    def __init__(
+        self, cell: Cell, limits: Limits, recorder: Recorder, overflow: Overflow, measure_every: float | None = None
+    ) -> None:
         self._cell, self._limits, self._recorder, self._overflow = cell, limits, recorder, overflow
+        self._measure_every = measure_every
         self._decoders = {stream: codecs.getincrementaldecoder("utf-8")("replace") for stream in recorder.streams}
         self._killed_for: str | None = None
         self._passed_deadline = False
@@ -44,14 +47,19 @@ class Exchange:
         await self._cell.start(program, self._limits, stdin)
         self.began = time.monotonic()
 
-    async def outputs(self) -> AsyncIterator[Output]:
+    async def outputs(self) -> AsyncIterator[Output | Sample]:
         """What is printed, as it comes. When this is through, the cell is dead and the facts are known."""
         deadlines = self._deadlines()
         until = next(deadlines)
+        look = self.began + self._measure_every if self._measure_every else until
         while True:
-            event = await self._cell.event(until)
-            if event is None:
+            event = await self._cell.event(min(until, look))
+            if event is None and self._measure_every and time.monotonic() < until:
+                self._cell.measure()
+                look = time.monotonic() + self._measure_every
+            elif event is None:
                 until = next(deadlines, 0.0)
+                look = max(look, until)
                 if not until:
                     self._end(Ended(lost=True))
                     break
@@ -62,6 +70,8 @@ class Exchange:
                     self._kill("output")
             elif isinstance(event, Claimed):
                 self._hear(event)
+            elif isinstance(event, Measured):
+                yield self._sample(event)
             else:
                 self._end(event)
                 break
@@ -128,6 +138,15 @@ class Exchange:
     def _kill(self, limit: str) -> None:
         self._killed_for = limit
         self._cell.kill()
+
+    def _sample(self, measured: Measured) -> Sample:
+        return Sample(
+            wall=time.monotonic() - self.began,
+            cpu=measured.cpu,
+            memory=measured.memory,
+            processes=measured.processes,
+            output_bytes=self._recorder.total,
+        )
 
     def _output(self, stream: Stream, data: bytes) -> Output:
         return Output(stream, self._decoders[stream].decode(data), data)

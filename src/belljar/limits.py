@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypedDict, Unpack
 
 from belljar.errors import PolicyError
-from belljar.quantities import Count, Size, Time, check_keys, parse_count, parse_size, parse_time
+from belljar.quantities import Count, Cpus, Size, Time, check_keys, parse_count, parse_cpus, parse_size, parse_time
 
 
 class LimitsDict(TypedDict):
@@ -13,6 +13,7 @@ class LimitsDict(TypedDict):
 
     wall: float
     cpu: float | None
+    cpus: float | None
     memory: int
     processes: int
     disk: int
@@ -27,6 +28,7 @@ class LimitsInput(TypedDict, total=False):
 
     wall: Time
     cpu: Time | None
+    cpus: Cpus | None
     memory: Size
     processes: Count
     disk: Size
@@ -40,12 +42,14 @@ class LimitsInput(TypedDict, total=False):
 class Limits:
     """How much a run may use: times in seconds, sizes in bytes.
 
-    The constructor takes numbers, and strings like "256M" and "1.5s". `cpu=None` means that only `wall`
-    counts. `grace` is the time between the interrupt at the wall limit and the kill.
+    The constructor takes numbers, and strings like "256M" and "1.5s". `cpu` is time on the processors and `cpus` how
+    many of them at a time: with None, only `wall` counts, and there are as many as the host has. `grace` is the time
+    between the interrupt at the wall limit and the kill.
     """
 
     wall: float
     cpu: float | None
+    cpus: float | None
     memory: int
     processes: int
     disk: int
@@ -59,6 +63,7 @@ class Limits:
         *,
         wall: Time = "30s",
         cpu: Time | None = None,
+        cpus: Cpus | None = None,
         memory: Size = "512M",
         processes: Count = 64,
         disk: Size = "64M",
@@ -70,6 +75,7 @@ class Limits:
         put = object.__setattr__
         put(self, "wall", parse_time("limits.wall", wall))
         put(self, "cpu", None if cpu is None else parse_time("limits.cpu", cpu))
+        put(self, "cpus", None if cpus is None else parse_cpus("limits.cpus", cpus))
         put(self, "memory", parse_size("limits.memory", memory))
         put(self, "processes", parse_count("limits.processes", processes))
         put(self, "disk", parse_size("limits.disk", disk))
@@ -87,6 +93,7 @@ class Limits:
         return {
             "wall": self.wall,
             "cpu": self.cpu,
+            "cpus": self.cpus,
             "memory": self.memory,
             "processes": self.processes,
             "disk": self.disk,

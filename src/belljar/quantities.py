@@ -12,6 +12,7 @@ from belljar.errors import PolicyError, UsageError, shown
 Size: TypeAlias = int | float | str
 Time: TypeAlias = int | float | str
 Count: TypeAlias = int | str
+Cpus: TypeAlias = int | float | str
 
 K = TypeVar("K")
 V = TypeVar("V", covariant=True)
@@ -20,11 +21,13 @@ T = TypeVar("T")
 SIZE_FORMS = "a size as bytes or with K, M, G or T (like 512M)"
 TIME_FORMS = "a time as seconds or with ms, s, m, h or d (like 1.5s)"
 COUNT_FORMS = "a whole number, at least 1 (like 64)"
+CPUS_FORMS = "a number of processors, more than 0 (like 2 or 0.5)"
 
 # What the kernel takes, and 31 years: above these no one means it.
 MAX_SIZE = 2**63 - 1
 MAX_COUNT = 2**31 - 1
 MAX_TIME = 1e9
+MAX_CPUS = 1024
 
 _SIZES = {"": 1, "B": 1} | {
     letter + end: 1024**power for power, letter in enumerate("KMGT", 1) for end in ("", "B", "IB")
@@ -77,6 +80,20 @@ def parse_time(field: str, value: object, *, error: type[UsageError] = PolicyErr
     if not 0 < time <= MAX_TIME:
         raise error.about(field, value, TIME_FORMS)
     return time
+
+
+def parse_cpus(field: str, value: object, *, error: type[UsageError] = PolicyError) -> float:
+    """A number of processors, whole or not: 2, 0.5, "1.5"."""
+    cpus = 0.0
+    if isinstance(value, str):
+        parts = _split(value)
+        if parts and not parts[2]:
+            cpus = parts[0] / parts[1]
+    elif isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= MAX_CPUS:
+        cpus = float(value)
+    if not 0 < cpus <= MAX_CPUS:
+        raise error.about(field, value, CPUS_FORMS)
+    return cpus
 
 
 def parse_count(field: str, value: object, *, error: type[UsageError] = PolicyError) -> int:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from belljar.backends.base import Backend
-    from belljar.events import Event
+    from belljar.events import Event, Sample
     from belljar.limits import Limits
     from belljar.policy import Policy
     from belljar.request import InputFile, Stdin
@@ -55,10 +55,11 @@ class CallOptions(TypedDict, total=False):
 
 
 class WatchOptions(TypedDict, total=False):
-    """How a run is watched: callbacks for its output as text, and a directory for the whole of it."""
+    """How a run is watched: callbacks for its output as text and for what it uses, a directory for the whole output."""
 
     on_stdout: Callable[[str], object] | None
     on_stderr: Callable[[str], object] | None
+    on_usage: Callable[[Sample], object] | None
     spill: str | os.PathLike[str] | None
 
 
@@ -112,10 +113,19 @@ class Sandbox:
         return drive(self._engine.run(call_request(source, function, init, options), ThreadWaits()))
 
     def stream(
-        self, source: Source, *, spill: str | os.PathLike[str] | None = None, **options: Unpack[RunOptions]
+        self,
+        source: Source,
+        *,
+        spill: str | os.PathLike[str] | None = None,
+        usage_every: float | None = None,
+        **options: Unpack[RunOptions],
     ) -> Generator[Event, None, None]:
-        """Run a program and yield its output as it comes, `Finished` last. Leaving the loop early ends the run."""
-        events = self._engine.stream(run_request(source, options), ThreadWaits(), spill=spill)
+        """Run a program and yield its output as it comes, `Finished` last. Leaving the loop early ends the run.
+
+        With `usage_every` seconds, a `Sample` of what it uses comes between.
+        """
+        request = run_request(source, options)
+        events = self._engine.stream(request, ThreadWaits(), spill=spill, usage_every=usage_every)
         return _step_through(events)
 
     def map(
@@ -177,10 +187,16 @@ class AsyncSandbox:
         return await self._engine.run(call_request(source, function, init, options), LoopWaits())
 
     def stream(
-        self, source: Source, *, spill: str | os.PathLike[str] | None = None, **options: Unpack[RunOptions]
+        self,
+        source: Source,
+        *,
+        spill: str | os.PathLike[str] | None = None,
+        usage_every: float | None = None,
+        **options: Unpack[RunOptions],
     ) -> AsyncGenerator[Event, None]:
         """See `Sandbox.stream`."""
-        return self._engine.stream(run_request(source, options), LoopWaits(), spill=spill)
+        request = run_request(source, options)
+        return self._engine.stream(request, LoopWaits(), spill=spill, usage_every=usage_every)
 
     def map(
         self,

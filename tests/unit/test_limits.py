@@ -16,12 +16,14 @@ from belljar.limits import LIMIT_NAMES, Limits, LimitsDict, LimitsInput
 TIMES = ("wall", "cpu", "grace")
 SIZES = ("memory", "disk", "output")
 COUNTS = ("processes", "files", "open_files")
+CPUS = ("cpus",)
 
 
 def test_defaults() -> None:
     assert Limits().to_dict() == {
         "wall": 30.0,
         "cpu": None,
+        "cpus": None,
         "memory": 512 << 20,
         "processes": 64,
         "disk": 64 << 20,
@@ -33,12 +35,12 @@ def test_defaults() -> None:
 
 
 def test_names_agree() -> None:
-    assert set(LIMIT_NAMES) == {*TIMES, *SIZES, *COUNTS}
+    assert set(LIMIT_NAMES) == {*TIMES, *CPUS, *SIZES, *COUNTS}
     assert tuple(LimitsDict.__annotations__) == LIMIT_NAMES == tuple(LimitsInput.__annotations__)
 
 
 @pytest.mark.parametrize(
-    ("names", "value", "expected"), [(TIMES, "2m", 120.0), (SIZES, "1.5K", 1536), (COUNTS, "7", 7)]
+    ("names", "value", "expected"), [(TIMES, "2m", 120.0), (SIZES, "1.5K", 1536), (COUNTS, "7", 7), (CPUS, "1.5", 1.5)]
 )
 def test_each_field_is_read(names: Any, value: Any, expected: Any) -> None:
     for name in names:
@@ -57,16 +59,16 @@ def test_error_names_the_field(name: Any, value: Any) -> None:
     assert caught.value.field == f"limits.{name}"
 
 
-@pytest.mark.parametrize("name", [name for name in LIMIT_NAMES if name != "cpu"])
+@pytest.mark.parametrize("name", [name for name in LIMIT_NAMES if name not in ("cpu", "cpus")])
 def test_only_cpu_may_be_none(name: Any) -> None:
-    assert Limits.from_dict({"cpu": None}).cpu is None
+    assert Limits.from_dict({"cpu": None, "cpus": None}) == Limits()
     with pytest.raises(PolicyError):
         Limits.from_dict({name: None})
 
 
 @pytest.mark.parametrize("make", [Limits.from_dict, lambda data: Limits().replace(**data)], ids=["from", "replace"])
 def test_unknown_name(make: Any) -> None:
-    with pytest.raises(PolicyError, match=r"has no 'memry': it takes wall, cpu, memory, .*Did you mean 'memory'"):
+    with pytest.raises(PolicyError, match=r"has no 'memry': it takes wall, cpu, cpus, memory, .*Did you mean 'memory'"):
         make({"memry": 1})
 
 
@@ -89,6 +91,7 @@ many = st.builds(
     Limits,
     wall=st.floats(1e-6, 1e9),
     cpu=st.none() | st.floats(1e-6, 1e9),
+    cpus=st.none() | st.floats(1e-3, 1024),
     memory=st.integers(1, 2**63 - 1),
     processes=st.integers(1, 2**31 - 1),
     output=st.integers(1, 1000).map(lambda n: f"{n}K"),

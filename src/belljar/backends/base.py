@@ -65,7 +65,16 @@ class Ended:
     processes_peak: int | None = None
 
 
-CellEvent: TypeAlias = Printed | Claimed | Ended
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the run uses at this moment, as `measure` had asked."""
+
+    memory: int
+    processes: int
+    cpu: float
+
+
+CellEvent: TypeAlias = Printed | Claimed | Measured | Ended
 
 
 class Cell(Protocol):
@@ -86,6 +95,10 @@ class Cell(Protocol):
 
     def interrupt(self) -> None:
         """Ask the program to stop (SIGINT)."""
+        ...
+
+    def measure(self) -> None:
+        """Ask for a `Measured`; a cell that cannot tell sends none."""
         ...
 
     def kill(self) -> None:

@@ -129,8 +129,8 @@ class NamespaceCell(ProcessCell):
         if self._group is None:
             return watched
         parked = Limits()
-        if (limits.memory, limits.processes) != (parked.memory, parked.processes):
-            self._group.limit(memory=limits.memory, processes=limits.processes)
+        if (limits.memory, limits.processes, limits.cpus) != (parked.memory, parked.processes, parked.cpus):
+            self._group.limit(memory=limits.memory, processes=limits.processes, cpu_quota=limits.cpus)
         return {**watched, "memory": None, "processes": None}
 
     def _rlimits(self, limits: Limits) -> dict[str, int]:
@@ -181,6 +181,9 @@ def report_of(facts: Packet, group: Packet | None) -> Report:
     network = (_HELD, "network namespace", "loopback only") if facts["network"] == "none" else (_OPEN, "", "the host's")
     identity = "a user of its own on the host" if facts["rootful"] else "the caller's user on the host"
     landlock = (_HELD, f"Landlock ABI {facts['landlock']}") if facts["landlock"] else (_OPEN, "")
+    # The cpu tree of the first generation is not joined: it would cost every cell, and few runs limit their processors.
+    has_quota = group is not None and group["generation"] == 2
+    quota = (_HELD, "cgroup v2", "") if has_quota else (_SOFT, "affinity", "the code can change it")
     cgroup = f"cgroup v{group['generation']}" if group else ""
     rows: tuple[tuple[str, LayerState, str, str], ...] = (
         ("filesystem", _HELD, "mount namespace", "a root of its own, the least of the host, read-only"),
@@ -200,6 +203,7 @@ def report_of(facts: Packet, group: Packet | None) -> Report:
         ("memory", _HELD, cgroup, "with swap") if group else ("memory", _SOFT, "watcher", "looks every 20 to 50 ms"),
         ("process count", _HELD, f"{cgroup}, RLIMIT_NPROC" if group else "RLIMIT_NPROC", "threads count"),
         ("cpu", _SOFT, "watcher and RLIMIT_CPU", ""),
+        ("cpus", *quota),
         ("disk", _HELD, "tmpfs", "bytes and inodes of all writable places together"),
         ("open files", _HELD, "RLIMIT_NOFILE", "of each process"),
         ("end", _HELD, "pid namespace", "the whole tree is dead before a result"),

@@ -10,7 +10,7 @@ import struct
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from belljar.backends.base import CellEvent, Ended, Printed, claims_of
+from belljar.backends.base import CellEvent, Ended, Measured, Printed, claims_of
 from belljar.files import collect
 from belljar.plan import rlimits
 from belljar.zygote.protocol import Claims, receive_packet, send_packet
@@ -59,6 +59,7 @@ class ProcessCell:
             "args": program.args,
             "env": dict(program.environment),
             "rlimits": self._rlimits(limits),
+            "cpus": limits.cpus,
             "call": program.call,
         }
         text = json.dumps(header, separators=(",", ":")).encode()
@@ -90,6 +91,9 @@ class ProcessCell:
 
     def interrupt(self) -> None:
         self._tell_init({"signal": 2})
+
+    def measure(self) -> None:
+        self._tell_init({"measure": 1})
 
     def kill(self) -> None:
         self._tell_init({"kill": 1})
@@ -202,6 +206,9 @@ class ProcessCell:
 
     def _read_init(self) -> None:
         heard = receive_packet(self._init)
+        if heard is not None and "measured" in heard[0]:
+            self._events.append(Measured(**heard[0]["measured"]))
+            return
         self._drain()
         if heard is None:
             self._events.append(Ended(lost=True))

@@ -43,6 +43,7 @@ Language = Annotated[str, typer.Option(metavar="NAME", help="The language of the
 Memory = Annotated[Limit, _limit("--memory", "SIZE", "Memory of all its processes")]
 Wall = Annotated[Limit, _limit("--wall", "TIME", "Time to run")]
 Cpu = Annotated[Limit, _limit("--cpu", "TIME", "CPU time of all its processes")]
+Cpus = Annotated[Limit, _limit("--cpus", "N", "Processors that it sees and uses")]
 Processes = Annotated[Limit, _limit("--processes", "N", "Processes and threads")]
 Disk = Annotated[Limit, _limit("--disk", "SIZE", "What it may write")]
 Files = Annotated[Limit, _limit("--files", "N", "Files that it may make")]

@@ -16,7 +16,7 @@ from belljar.cli.keeper import HeadStart, KeeperOptions, PatientBackend
 from belljar.cli.notes import notes
 from belljar.cli.screen import Screen, write
 from belljar.errors import SetupError
-from belljar.events import Finished
+from belljar.events import Finished, Output
 from belljar.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def run(
     memory: options.Memory = None,
     wall: options.Wall = None,
     cpu: options.Cpu = None,
+    cpus: options.Cpus = None,
     processes: options.Processes = None,
     disk: options.Disk = None,
     files: options.Files = None,
@@ -81,8 +82,8 @@ def run(
     live: options.Live = True,
 ) -> None:
     """Read the options, run, and exit."""
-    limits = {"memory": memory, "wall": wall, "cpu": cpu, "processes": processes, "disk": disk}
-    limits |= {"files": files, "open_files": open_files, "output": output, "grace": grace}
+    limits = {"memory": memory, "wall": wall, "cpu": cpu, "cpus": cpus, "processes": processes}
+    limits |= {"disk": disk, "files": files, "open_files": open_files, "output": output, "grace": grace}
     asked = Asked.of(
         file=file,
         args=args or [],
@@ -120,7 +121,7 @@ def _follow(box: Sandbox, asked: Asked, screen: Screen, *, live: bool) -> Result
             for event in events:
                 if isinstance(event, Finished):
                     return event.result
-                if live:
+                if live and isinstance(event, Output):
                     screen.show(event.stream, event.data)
         except Cancelled:
             screen.end_line()

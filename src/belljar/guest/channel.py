@@ -9,6 +9,7 @@ The program is 4 bytes of length (big endian) and a JSON object, then raw bytes:
     files       [[name, length, mode], ...] to be written below the working directory
     args, env   of the program; env is added to the base environment
     rlimits     {name: value}, hard and soft
+    cpus        how many processors the program may use and see, null for all
     stdin       true when a descriptor to read it from comes beside the first byte
     call        {function, kwargs, init} of a call
 """

@@ -1,7 +1,9 @@
 """The worker process, from parked to its end: takes one program, makes it the main program, runs it, leaves."""
 
 import atexit
+import math
 import os
+import random
 import resource
 import signal
 import sys
@@ -31,6 +33,8 @@ def main(guest: int, root: str, environment: dict[str, str]) -> NoReturn:
         os.dup2(stdin, 0)
         os.close(stdin)
     _apply_limits(header["rlimits"])
+    if header["cpus"] is not None:
+        _stay_on(header["cpus"])
     os.environ.update(header["env"])
     os.umask(0o022)
     source = channel.read(header["source"])
@@ -72,6 +76,12 @@ def _apply_limits(limits: dict[str, int]) -> None:
         hard = resource.getrlimit(which)[1]
         bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(which, (bound, bound))
+
+
+def _stay_on(cpus: float) -> None:
+    """Keep to as many processors as the program may use, so that it sees no more; not all programs to the same ones."""
+    here = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, random.sample(here, min(len(here), math.ceil(cpus))))
 
 
 def _write_files(channel: Channel, files: list[tuple[str, int, int]]) -> None:

@@ -138,6 +138,9 @@ class FakeCell:
     def interrupt(self) -> None:
         """A scripted program does not listen."""
 
+    def measure(self) -> None:
+        """A script uses nothing."""
+
     def kill(self) -> None:
         self._events.append(Ended(signal=9))
 

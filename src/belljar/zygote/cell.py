@@ -206,6 +206,9 @@ class Init:
             self._go(packet["go"])
         elif "signal" in packet:
             os.kill(self._worker, packet["signal"])
+        elif "measure" in packet:
+            used = sample(descendants(os.getpid()), 0)
+            send_packet(self._caller, {"measured": used._asdict()})
         return True
 
     def _go(self, limits: Packet) -> None:

@@ -18,8 +18,10 @@ Packets (SOCK_SEQPACKET, one JSON object each, descriptors beside it):
                         {"failed": STAGE, "errno": N, "text": ...}   a stage of the launch went wrong
     caller -> init      {"go": {memory, processes, cpu, wall, disk, files}}   the limits of the run that starts now
                         {"signal": N}                 interrupt the worker
+                        {"measure": 1}                say what is used now
                         {"kill": 1}                   end it all
-    init -> caller      {"sized": 1}                  disk and files were others than those of the parked cell
+    init -> caller      {"measured": {memory, processes, cpu}}
+                        {"sized": 1}                  disk and files were others than those of the parked cell
                         {"exit": {...}}               everything is dead: the facts (see `cell.py`)
 
 Stream of the guest socket:

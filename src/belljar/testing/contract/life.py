@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from belljar.errors import BelljarError, SetupError
-from belljar.events import Output
+from belljar.events import Output, Sample
 from belljar.outcome import Outcome
 from belljar.request import RunRequest
 from belljar.sandbox import AsyncSandbox
@@ -51,6 +51,14 @@ class LifeContract(ContractBase):
         assert usage.output_bytes == 3
         assert usage.memory_peak is None or usage.memory_peak > 16 << 20
         assert usage.disk_bytes is None or usage.disk_bytes >= 10_000
+
+    def test_usage_can_be_watched(self, run: Callable[..., Result]) -> None:
+        seen: list[Sample] = []
+        run("import time\nx = b'x' * (20 << 20)\ntime.sleep(1.3)", on_usage=seen.append)
+        assert len(seen) == 2
+        assert seen[0].memory > 16 << 20
+        assert seen[0].processes == 1
+        assert 0.4 < seen[0].wall < seen[1].wall
 
     def test_a_daemon_does_not_outlive_the_run(self, run: Callable[..., Result]) -> None:
         tag = unique()

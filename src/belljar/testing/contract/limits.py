@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,12 @@ class LimitContract(ContractBase):
     def test_the_cpu_limit_counts_children(self, run: Callable[..., Result]) -> None:
         source = "import os\nfor _ in range(2): os.fork()\nwhile True: pass"
         assert run(source, limits=Limits(cpu=0.5, wall=20)).limits_hit == ("cpu",)
+
+    def test_the_processors_that_it_sees(self, run: Callable[..., Result]) -> None:
+        source = "import os; print(len(os.sched_getaffinity(0)), os.cpu_count())"
+        assert run(source, limits=Limits(cpus=1)).stdout.split()[0] == "1"
+        assert run(source, limits=Limits(cpus=0.5)).stdout.split()[0] == "1"
+        assert int(run(source).stdout.split()[0]) == len(os.sched_getaffinity(0))
 
     def test_the_memory_limit(self, run: Callable[..., Result]) -> None:
         result = run("print('before')\nx = b'x' * (1 << 30)\nprint('after')", limits=Limits(memory="256M"))
