@@ -244,7 +244,7 @@ def test_a_wrong_guess_is_given_up(read: KeeperOptions, used: bool) -> None:
     assert (found is backend, backend.closed) == (used, not used)
 
 
-@pytest.mark.parametrize("words", [["a.py"], ["--backend", "nosuch"], ["--backend", "local", "--python", "nosuch"]])
+@pytest.mark.parametrize("words", [["--backend", "nosuch"], ["--backend", "local", "--python", "nosuch"]])
 def test_no_head_start_for_what_cannot_be(words: list[str]) -> None:
     assert head_start_for(words) is None
 
@@ -261,12 +261,12 @@ def help_of(*words: str) -> str:
 def test_help() -> None:
     shown = help_of()
     assert all(f"\n  {command} " in shown for command in ("run", "version"))
-    assert "\n    belljar run --backend local hello.py\n" in shown
+    assert "\n    belljar run hello.py\n" in shown
 
 
 def test_help_of_run() -> None:
     shown = help_of("run")
-    assert '\n    belljar run --backend local -c "print(6 * 7)"\n' in shown
+    assert '\n    belljar run -c "print(6 * 7)"\n' in shown
     assert "no isolation" in shown
     assert "no colours" in shown
     assert all(code in shown for code in EXIT_CODES.values())
