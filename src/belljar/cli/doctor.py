@@ -33,7 +33,7 @@ Exit codes: 0 the level is at least rootless; 1 it is lower.
 _SENTENCES = {
     Level.FULL: "every wall stands, and the kernel holds memory and processes.",
     Level.ROOTLESS: "every wall stands; memory and processes are held by rlimits and a watcher.",
-    Level.REDUCED: "Landlock and seccomp work, but no namespaces: no backend of this version runs so.",
+    Level.REDUCED: "Landlock, seccomp and rlimits, without namespaces; a run must accept it by name.",
     Level.NONE: "no walls: only the backend 'local' runs here.",
 }
 _STYLES = {"ok": "green", "missing": "bold red", "note": "yellow"}

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
     import typer
 
-COMMANDS = {"run": "belljar.cli.run", "doctor": "belljar.cli.doctor", "version": "belljar.cli.version"}
+COMMANDS = {
+    "prove": "belljar.cli.prove",
+    "run": "belljar.cli.run",
+    "doctor": "belljar.cli.doctor",
+    "version": "belljar.cli.version",
+}
 
 USAGE, SETUP = 2, 125
 OUTPUT_CLOSED = 141  # as the shell shows the end of a program that SIGPIPE has ended
@@ -24,6 +29,7 @@ Examples:
   belljar run hello.py
   belljar run -c "print(6 * 7)"
   belljar doctor
+  belljar prove
   belljar version
 """
 

@@ -1,0 +1,129 @@
+"""`belljar prove`: attacks of our own against the walls of this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from belljar.cli.screen import write
+from belljar.errors import UsageError
+from belljar.prove import report
+from belljar.prove.attacks import CATEGORIES, Attack, corpus
+from belljar.prove.runner import prove as prove_all
+from belljar.prove.throwaway import run_in
+
+if TYPE_CHECKING:
+    from belljar.prove.runner import Proof, Tried
+
+_HELP = """Try to break out: run a corpus of attacks, and judge each from outside.
+
+Each runs in a cell of its own, as a run of yours would. What held is told with the layer that held it, as far as
+that is known. An attack that crashes, or does not say what came of it, is unclear: that is not held.
+
+With --backend local there are no walls, and most attacks get through: it shows that the corpus can fail. They run in a
+namespace that is thrown away then, and do no harm.
+"""
+_EPILOG = """\b
+Examples:
+  belljar prove
+  belljar prove --only "network/*"
+  belljar prove --category leaks --json
+  belljar prove --list
+
+\b
+Exit codes: 0 everything held; 1 something broke or is unclear;
+125 this machine cannot run it; 2 wrong usage.
+"""
+_MOST_WORKERS = 8
+_COLORS = {"held": "green", "broke": "bold red", "unclear": "yellow", "skipped": "dim"}
+
+
+def add_to(commands: typer.Typer) -> None:
+    """Put the command where it belongs."""
+    commands.command(help=_HELP, epilog=_EPILOG, short_help="Attack the walls of this machine.")(prove)
+
+
+def prove(
+    backend: Annotated[str, typer.Option(metavar="NAME", help="Whose cells to attack.")] = "namespace",
+    only: Annotated[str | None, typer.Option(metavar="GLOB", help="Only attacks whose name matches.")] = None,
+    category: Annotated[str | None, typer.Option(metavar="C", help=f"Only one of: {', '.join(CATEGORIES)}.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", help="How many at a time (default: 2 a processor).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as one JSON document.")] = False,
+    as_list: Annotated[bool, typer.Option("--list", help="List the attacks, and run none.")] = False,
+) -> None:
+    """Read the options, attack, and exit."""
+    attacks = chosen(only, category)
+    if as_list:
+        write("stdout", "".join(f"{line}\n" for line in report.listing(attacks)).encode())
+        return
+    if workers is not None and not 1 <= workers <= _MOST_WORKERS:
+        raise UsageError.about("--workers", workers, f"a whole number from 1 to {_MOST_WORKERS}")
+    at_once = workers or min(_MOST_WORKERS, 2 * (os.cpu_count() or 1))
+    if backend == "local":
+        raise typer.Exit(run_in(lambda: _attack(attacks, backend, at_once, as_json)))
+    raise typer.Exit(_attack(attacks, backend, at_once, as_json))
+
+
+def chosen(only: str | None, category: str | None) -> list[Attack]:
+    """The attacks that are asked for; at least one."""
+    if category is not None and category not in CATEGORIES:
+        raise UsageError.about("--category", category, f"one of {', '.join(CATEGORIES)}")
+    attacks = [
+        attack
+        for attack in corpus()
+        if category in (None, attack.category) and (only is None or fnmatchcase(attack.name, only))
+    ]
+    if not attacks:
+        raise UsageError.about("--only", only, "a pattern that matches an attack (see belljar prove --list)")
+    return attacks
+
+
+def _attack(attacks: list[Attack], backend: str, workers: int, as_json: bool) -> int:
+    progress = _Progress(len(attacks))
+    proof = prove_all(attacks, backend=backend, workers=workers, on_tried=progress.step)
+    progress.end()
+    if as_json:
+        write("stdout", json.dumps(report.to_dict(proof)).encode() + b"\n")
+    elif os.isatty(1):
+        _show_table(proof)
+    else:
+        write("stdout", "".join(f"{line}\n" for line in report.lines(proof)).encode())
+    if not as_json:
+        notes = [*(f"on the host: {report.plain(what)}" for what in proof.damage), report.summary(proof)]
+        write("stdout", "".join(f"{note}\n" for note in notes).encode())
+    return 0 if proof.holds else 1
+
+
+def _show_table(proof: Proof) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*report.COLUMNS, box=None, pad_edge=False)
+    for name, severity, verdict, why in report.rows(proof):
+        table.add_row(Text(name), Text(severity), Text(verdict, _COLORS[verdict]), Text(why, overflow="fold"))
+    Console().print(table)
+
+
+class _Progress:
+    """A line on stderr that counts, on a terminal only."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._done, self._on = total, 0, os.isatty(2)
+
+    def step(self, tried: Tried) -> None:
+        """One more is over. Called from several threads: a figure that comes late does no harm."""
+        self._done += 1
+        if self._on:
+            write("stderr", f"\r\x1b[K{self._done}/{self._total} {tried.attack.name}".encode())
+
+    def end(self) -> None:
+        """Take the line away."""
+        if self._on:
+            write("stderr", b"\r\x1b[K")
