@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, BinaryIO
 
+from belljar.errors import UsageError
 from belljar.output import Chunk
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Capture:
 
     def between(self, start: int, end: int) -> tuple[bytes, int]:
         """What was kept of the bytes from `start` to `end` of the stream, and how many of them were dropped."""
+        self._trim()
         kept = bytes(self._head[start:end])
         tail_start = self.total - len(self._tail)
         if end > tail_start:
@@ -117,10 +119,18 @@ class Spill:
     def __init__(self, directory: str | os.PathLike[str], run: str) -> None:
         self.paths: dict[Stream, str] = {}
         self.files: dict[Stream, BinaryIO] = {}
-        os.makedirs(directory, exist_ok=True)
-        for stream in ("stdout", "stderr"):
-            self.paths[stream] = os.path.join(os.fspath(directory), f"{run}.{stream}")
-            self.files[stream] = open(self.paths[stream], "xb")  # noqa: SIM115  closed in close()
+        if "/" in run:
+            raise UsageError.about("id", run, "an id without '/': the files of `spill` are named after it")
+        streams: tuple[Stream, Stream] = ("stdout", "stderr")
+        try:
+            os.makedirs(directory, exist_ok=True)
+            for stream in streams:
+                self.paths[stream] = os.path.join(os.fspath(directory), f"{run}.{stream}")
+                self.files[stream] = open(self.paths[stream], "xb")  # noqa: SIM115  closed in close()
+        except OSError as error:
+            self.close()
+            accepted = f"a directory for new files ({error.filename}: {error.strerror})"
+            raise UsageError.about("spill", os.fspath(directory), accepted) from error
 
     def close(self) -> None:
         """Flush and close; what was written stays."""

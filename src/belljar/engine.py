@@ -17,6 +17,7 @@ from belljar.files import close_inputs, open_inputs
 from belljar.gate import Gate
 from belljar.languages.registry import language
 from belljar.outcome import classify
+from belljar.output import Denial
 from belljar.plan import check_floor
 from belljar.policy import Policy
 from belljar.report import Level
@@ -62,8 +63,10 @@ class Engine:
         if backend is None or isinstance(backend, str):
             make = backend_class(backend or DEFAULT)
             self.backend: Backend = make(preload=preload, python=python, parked=parked)
-        else:
+        elif callable(getattr(backend, "acquire", None)):
             self.backend = backend
+        else:
+            raise UsageError.about("backend", backend, "the name of a backend (like 'namespace'), or one of one's own")
         self._gate = Gate(_MOST_AT_ONCE)
 
     async def run(
@@ -109,7 +112,7 @@ class Engine:
     ) -> AsyncGenerator[Event, None]:
         """The whole of one run. Whatever ends it early, nothing of it is alive afterwards."""
         asked = time.monotonic()
-        policy = policy or self.policy
+        policy = self.policy if policy is None else _checked_policy(policy)
         limits = request.limits or policy.limits
         run = request.id or os.urandom(8).hex()
         plan = self.backend.plan(policy)
@@ -192,6 +195,10 @@ class _Ended:
             limits=self._limits,
             limits_hit=tuple(sorted(exchange.limits_hit() | self._collection.hit)),
             report=self._report,
+            denials=tuple(
+                Denial(kind="syscall", name=name, count=count)
+                for name, count in sorted(exchange.ending.denials.items())
+            ),
         )
 
     def _usage(self, waited: float) -> Usage:
@@ -212,12 +219,17 @@ class _Ended:
 def _policy(policy: Policy | None, limits: Limits | None, backend: str | Backend | None) -> Policy:
     """The policy as given. Without one, naming the backend is accepting the level that it has."""
     if policy is None:
-        name = backend if isinstance(backend, str) or backend is None else backend.name
+        name = backend if isinstance(backend, str) or backend is None else getattr(backend, "name", "")
         level = Level.ROOTLESS if name is None or name == DEFAULT else Level.NONE
         return Policy(limits=limits, level=level)
+    _checked_policy(policy)
+    return policy.replace(limits=limits) if limits is not None else policy
+
+
+def _checked_policy(policy: object) -> Policy:
     if not isinstance(policy, Policy):
         raise UsageError.about("policy", policy, "a Policy object")
-    return policy.replace(limits=limits) if limits is not None else policy
+    return policy
 
 
 def checked_workers(workers: int | None) -> int:

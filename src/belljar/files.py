@@ -82,8 +82,9 @@ def _open_input(name: str, content: InputFile) -> Input:
         return Input(name, len(content), 0o644, content)
     try:
         fd = os.open(content, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise UsageError.about(f"files[{name!r}]", os.fspath(content), f"a file to read ({error.strerror})") from error
+    except (OSError, ValueError) as error:  # a NUL in the path is a ValueError
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError.about(f"files[{name!r}]", os.fspath(content), f"a file to read ({reason})") from error
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode):
         os.close(fd)

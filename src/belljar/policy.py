@@ -33,6 +33,7 @@ class PolicyDict(TypedDict):
     hostname: str
     level: LevelName
     overflow: Overflow
+    trace_denials: bool
 
 
 class MountInput(TypedDict):
@@ -53,6 +54,7 @@ class PolicyInput(TypedDict, total=False):
     hostname: str
     level: LevelName
     overflow: Overflow
+    trace_denials: bool
 
 
 class PolicyChanges(TypedDict, total=False):
@@ -65,6 +67,7 @@ class PolicyChanges(TypedDict, total=False):
     hostname: str
     level: Level | LevelName
     overflow: Overflow
+    trace_denials: bool
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -100,6 +103,7 @@ class Policy:
 
     `level` is the floor: on a host that gives less, a run is refused with a `SetupError`. `overflow` says
     what happens to a run that prints more than `limits.output`: the rest is dropped, or the run is stopped.
+    `trace_denials` has refused system calls counted, in `Result.denials`; each of them takes longer then.
     `env` is added to the small environment that every cell has; it is an immutable mapping.
     """
 
@@ -110,6 +114,7 @@ class Policy:
     hostname: str
     level: Level
     overflow: Overflow
+    trace_denials: bool
 
     def __init__(
         self,
@@ -121,6 +126,7 @@ class Policy:
         hostname: str = "belljar",
         level: Level | LevelName = Level.ROOTLESS,
         overflow: Overflow = "drop",
+        trace_denials: bool = False,
     ) -> None:
         if not isinstance(limits, (Limits, type(None))):
             raise PolicyError.about("policy.limits", limits, "a Limits object")
@@ -132,6 +138,9 @@ class Policy:
         put(self, "hostname", _check_hostname(hostname))
         put(self, "level", Level(check_choice("policy.level", level, list(Level), error=PolicyError)))
         put(self, "overflow", check_choice("policy.overflow", overflow, ("drop", "stop"), error=PolicyError))
+        if not isinstance(trace_denials, bool):
+            raise PolicyError.about("policy.trace_denials", trace_denials, "True or False")
+        put(self, "trace_denials", trace_denials)
 
     def replace(self, **changes: Unpack[PolicyChanges]) -> "Policy":
         """This policy with some fields changed."""
@@ -148,6 +157,7 @@ class Policy:
             "hostname": self.hostname,
             "level": self.level.value,
             "overflow": self.overflow,
+            "trace_denials": self.trace_denials,
         }
 
     @classmethod

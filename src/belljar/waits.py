@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_LONGEST = 1e6  # seconds: poll(2) takes no more than 24 days
+
 
 class Waits(Protocol):
     """Waits for descriptors."""
@@ -29,19 +31,23 @@ class ThreadWaits:
     in_loop = False
 
     def __init__(self) -> None:
-        self._registered: tuple[Sequence[int], Sequence[int]] | None = None
+        self._registered: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self._poll = select.poll()
 
     async def ready(self, reads: Sequence[int], writes: Sequence[int] = (), until: float | None = None) -> list[int]:
-        if self._registered != (reads, writes):
-            self._registered = (list(reads), list(writes))
+        wanted = tuple(reads), tuple(writes)
+        if self._registered != wanted:
+            self._registered = wanted
             self._poll = select.poll()
             for fd in reads:
                 self._poll.register(fd, select.POLLIN)
             for fd in writes:
                 self._poll.register(fd, select.POLLOUT)
-        pause = None if until is None else max(0.0, until - time.monotonic()) * 1000
-        return [fd for fd, _ in self._poll.poll(pause)]
+        while True:
+            left = None if until is None else max(0.0, until - time.monotonic())
+            found = self._poll.poll(None if left is None else min(left, _LONGEST) * 1000)
+            if found or left is None or left <= _LONGEST:
+                return [fd for fd, _ in found]
 
 
 class LoopWaits:
@@ -62,11 +68,13 @@ class LoopWaits:
                 woken.set_result(None)
 
         timer = None if until is None else loop.call_later(max(0.0, until - time.monotonic()), wake)
-        for fd in reads:
-            loop.add_reader(fd, wake, fd)
-        for fd in writes:
-            loop.add_writer(fd, wake, fd)
         try:
+            for fds, add in ((reads, loop.add_reader), (writes, loop.add_writer)):
+                for fd in fds:
+                    try:
+                        add(fd, wake, fd)
+                    except PermissionError:
+                        wake(fd)  # epoll takes no files and no /dev/null, which are ready at any time
             await woken
         finally:
             if timer is not None:

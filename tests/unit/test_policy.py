@@ -36,6 +36,7 @@ def test_defaults() -> None:
         "hostname": "belljar",
         "level": "rootless",
         "overflow": "drop",
+        "trace_denials": False,
     }
 
 

@@ -59,6 +59,7 @@ class Ended:
     signal: int | None = None
     stopped: str | None = None
     hit: frozenset[str] = frozenset()
+    denials: Mapping[str, int] = field(default_factory=dict)
     cpu_user: float = 0.0
     cpu_system: float = 0.0
     memory_peak: int | None = None

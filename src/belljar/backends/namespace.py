@@ -33,8 +33,8 @@ _MOST_PARKED = 8
 _ROOM = 16
 _OURS = ("/bin", "/dev", "/etc", "/jar", "/lib", "/lib64", "/proc", "/sbin", "/tmp", "/usr", WORKSPACE)
 # The stages of a launch that fail where there are no user namespaces, or only tame ones.
-_NEED_NAMESPACES = ("namespaces", "user namespace", "mounts: private", "mounts: root", "mounts: proc", "zygote")
-_Key = tuple[str, str, tuple[Mount, ...]]
+_NEED_NAMESPACES = ("namespaces", "user namespace", "mounts:", "maps", "jar", "proc", "zygote")
+_Key = tuple[str, str, tuple[Mount, ...], bool]
 _HELD, _SOFT, _OPEN = LayerState.ENFORCED, LayerState.BEST_EFFORT, LayerState.MISSING
 
 
@@ -70,7 +70,7 @@ class NamespaceBackend:
         try:
             taken = await self._keeper_for(policy).take(waits)
         except SetupError as error:
-            if error.layer not in _NEED_NAMESPACES or not Level.REDUCED.at_least(policy.level):
+            if not error.layer.startswith(_NEED_NAMESPACES) or not Level.REDUCED.at_least(policy.level):
                 raise
             self._no_namespaces = True
             return await self._reduced_cell(policy, waits)
@@ -90,18 +90,19 @@ class NamespaceBackend:
 
     def _keeper_for(self, policy: Policy) -> Keeper:
         """What cannot change once a cell is parked has a keeper of its own."""
-        key = (policy.network, policy.hostname, policy.mounts)
+        key = (policy.network, policy.hostname, policy.mounts, policy.trace_denials)
         with self._lock:
             return self._keepers.get(key) or self._make_keeper(key)
 
     def _make_keeper(self, key: _Key) -> Keeper:
-        network, hostname, mounts = key
+        network, hostname, mounts, trace = key
         if key not in self._keepers:
             walls = {
                 "rootful": os.geteuid() == 0,
                 "owner": [os.geteuid(), os.getegid()],
                 "network": network,
                 "hostname": hostname,
+                "trace": trace,
                 "mounts": [[mount.source, mount.target, mount.mode] for mount in mounts],
                 "disk": Limits().disk,
                 "files": Limits().files,
@@ -150,7 +151,10 @@ class NamespaceCell(ProcessCell):
         ended = super()._ended(record)
         if self._group is None:
             return ended
-        used = self._group.usage()
+        try:
+            used = self._group.usage()
+        except FileNotFoundError:  # the keeper has gone and taken it along: nobody can say what the kernel has counted
+            return replace(ended, lost=True)
         hit = {name for name, count in (("memory", used.oom_kills), ("processes", used.process_refusals)) if count}
         return replace(
             ended,

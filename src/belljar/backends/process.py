@@ -131,6 +131,7 @@ class ProcessCell:
             signal=-code if code is not None and code < 0 else None,
             stopped=record["stopped"],
             hit=frozenset(record["reached"]),
+            denials=record["denials"],
             cpu_user=record["cpu_user"],
             cpu_system=record["cpu_system"],
             memory_peak=record["memory_peak"],

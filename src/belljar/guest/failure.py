@@ -5,7 +5,9 @@ import traceback
 from typing import Any
 
 _MOST_FRAMES = 200
+_MOST_ARGUMENTS = 40
 _LONGEST_TEXT = 100_000
+_LONGEST_LINE = 1_000
 
 
 def describe(error: BaseException) -> dict[str, Any]:
@@ -15,7 +17,7 @@ def describe(error: BaseException) -> dict[str, Any]:
     return {
         "type": type(error).__qualname__,
         "message": _text(error)[:_LONGEST_TEXT],
-        "args": [_text(arg)[:_LONGEST_TEXT] for arg in error.args],
+        "args": [_text(arg)[:_LONGEST_TEXT] for arg in error.args[:_MOST_ARGUMENTS]],
         "name": _name(error),
         "traceback": _format(error)[:_LONGEST_TEXT],
         "frames": [
@@ -50,17 +52,20 @@ def hide_guest(error: BaseException) -> None:
 def _format(error: BaseException) -> str:
     try:
         return "".join(traceback.format_exception(error))
-    except Exception as broken:  # noqa: BLE001  the program's own __str__ or __repr__ may raise anything
+    except BaseException as broken:  # noqa: BLE001  the program's own __str__ or __repr__ may raise anything
         return f"{type(error).__qualname__} (and showing it raised {type(broken).__qualname__})\n"
 
 
 def _text(value: object) -> str:
     try:
         return str(value)
-    except Exception as broken:  # noqa: BLE001  as above
+    except BaseException as broken:  # noqa: BLE001  as above
         return f"<{type(value).__qualname__} whose str() raised {type(broken).__qualname__}>"
 
 
 def _name(error: BaseException) -> str | None:
-    name = getattr(error, "name", None)
+    try:
+        name = getattr(error, "name", None)
+    except BaseException:  # noqa: BLE001  as above
+        return None
     return name if isinstance(name, str) else None

@@ -51,7 +51,8 @@ def compile_source(source: bytes | str, filename: str) -> tuple[CodeType, CodeTy
     final = tree.body[-1] if tree.body else None
     if not isinstance(final, ast.Expr):
         return compile(tree, filename, "exec", dont_inherit=True), None
-    del tree.body[-1]
+    if len(tree.body) > 1 or ast.get_docstring(tree, clean=False) is None:
+        del tree.body[-1]  # a docstring alone is both: it stays to be one
     body = compile(tree, filename, "exec", dont_inherit=True)
     expression = ast.Expression(final.value)
     last = compile(expression, filename, "eval", body.co_flags & _FUTURE, dont_inherit=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 _LONGEST_DISPLAY = 4 << 20
 _DEEPEST = 180
+_MOST_BITS = 14_000  # Python itself reads and writes at most 4,300 digits
 _METHODS = {
     "_repr_html_": "text/html",
     "_repr_markdown_": "text/markdown",
@@ -26,6 +27,8 @@ def _plain(value: object, depth: int) -> Any:
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int):
+        if value.bit_length() > _MOST_BITS:
+            raise ValueError("it has a number of more digits than JSON readers take")
         return int(value)
     if isinstance(value, float):
         json.dumps(value, allow_nan=False)

@@ -141,7 +141,7 @@ _refused: dict[str, int] = {}
 BAD = 8  # an address that nobody has
 
 
-class NotHere(Exception):
+class NotHereError(Exception):
     """This machine has no such call."""
 
 
@@ -180,7 +180,7 @@ def call(name: str | int, *args: Any) -> int:
     """Make a system call, past libc's own wrappers; raises OSError."""
     number = name if isinstance(name, int) else (*NUMBERS[name], -1)[_COLUMN]
     if number < 0:
-        raise NotHere(name)
+        raise NotHereError(name)
     words = [ctypes.c_long(arg) if isinstance(arg, int) else arg for arg in args]
     libc.syscall.restype = ctypes.c_long
     result = int(libc.syscall(ctypes.c_long(number), *words))
@@ -194,7 +194,7 @@ def attempt(what: str, function: Callable[..., Any], *args: Any, stopped_by: fro
     """Try it. When it is done, or fails by anything that is no wall, the attack is through; returns what came."""
     try:
         result = function(*args)
-    except NotHere:
+    except NotHereError:
         return None
     except OSError as error:
         if error.errno in stopped_by:
@@ -202,7 +202,10 @@ def attempt(what: str, function: Callable[..., Any], *args: Any, stopped_by: fro
         else:
             broken(f"{what}: got as far as {errno.errorcode.get(error.errno or 0, error)}")
         return None
-    broken(f"{what}: done" if result is None or isinstance(result, (int, bool)) else f"{what}: {result!r:.200}")
+    if isinstance(result, str) and told["mark_backwards"][::-1] in result:
+        say("FOUND", result)  # a canary: the host knows it
+    # What else was read is not shown: it may be a secret of somebody.
+    broken(f"{what}: {len(result)} characters" if isinstance(result, str) else f"{what}: done")
     return result
 
 
@@ -219,7 +222,7 @@ def in_child(function: Callable[[], Any]) -> None:
         try:
             function()
             code = 1 if _reasons else 0
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  whatever it is, it is told
             say("NOTE", f"in a child: {error!r}")
         os._exit(code)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -240,7 +243,7 @@ def read(path: str, size: int = 4096) -> str:
 
 
 def peek(path: str) -> None:
-    """Try to read a file that is not ours; what is in it is shown to the host, which knows its canaries."""
+    """Try to read a file that is not ours."""
     attempt(f"read {path}", read, path)
 
 

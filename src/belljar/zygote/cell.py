@@ -7,11 +7,11 @@ The exit record that the init sends, all of it from the kernel or from its own m
     processes_peak  the most that were alive when the watcher looked, None when it never did
     stopped         the limit for which the init ended the run: memory, processes, cpu, wall; or None
     reached         limits that were seen to be reached, without an end
+    denials         {call: how often it was refused}, where that was asked for
     orphaned        the keeper has gone, and so the run was ended
     clean           nothing is left of the cell
 """
 
-import json
 import os
 import select
 import signal
@@ -26,6 +26,7 @@ from belljar.linux import prctl
 from belljar.linux.processes import descendants, sample
 from belljar.linux.reaper import Reaped, end_strays, reap
 from belljar.zygote import lockdown, template, walls
+from belljar.zygote.denials import Denials
 from belljar.zygote.protocol import Packet, receive_packet, send_packet
 from belljar.zygote.stages import StageError, stage
 
@@ -71,9 +72,9 @@ def main(inside: Inside) -> NoReturn:
     try:
         outside = socket.socket(fileno=inside.init)
         try:
-            pid = _launch(inside)
+            pid, listener = _launch(inside)
             facts = _facts(inside, pid)
-            init = Init(outside, inside, pid)
+            init = Init(outside, inside, pid, _denials(inside, listener))
             workspace = os.open(inside.workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             send_packet(outside, {"ready": facts}, (workspace,))
             os.close(workspace)
@@ -89,8 +90,8 @@ def main(inside: Inside) -> NoReturn:
     os._exit(code)
 
 
-def _launch(inside: Inside) -> int:
-    """Set the cell up and fork its worker; returns its pid when it is ready for its program."""
+def _launch(inside: Inside) -> tuple[int, int | None]:
+    """Set the cell up and fork its worker; returns its pid when it is ready, and where its refusals are heard of."""
     with stage("descriptors"):
         close_all_but(inside.guest, inside.init, inside.stdout, inside.stderr, inside.lifeline, inside.mapped)
     if inside.walls:
@@ -102,17 +103,27 @@ def _launch(inside: Inside) -> int:
     with stage("orphans"):
         prctl.adopt_orphans()
     with stage("worker"):
-        said, says = os.pipe()
+        said, says = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         pid = os.fork()
     if pid == 0:
         _become_worker(inside, says)
-    for fd in (says, inside.guest, inside.stdout, inside.stderr):
+    says.close()
+    for fd in (inside.guest, inside.stdout, inside.stderr):
         os.close(fd)
-    with os.fdopen(said, "rb") as report:
-        failure = report.read()
-    if failure:
-        raise StageError.from_packet(json.loads(failure))
-    return pid
+    with said:
+        heard = receive_packet(said)
+        receive_packet(said)  # its end, when the worker has closed what is not to be open in front of a program
+    if heard is None:
+        raise StageError("worker", None, "it ended before it was ready")
+    if "failed" in heard[0]:
+        raise StageError.from_packet(heard[0])
+    return pid, heard[1][0] if heard[1] else None
+
+
+def _denials(inside: Inside, listener: int | None) -> Denials | None:
+    if listener is None or not inside.lock or inside.lock.traced is None:
+        return None
+    return Denials(listener, inside.lock.traced)
 
 
 def _facts(inside: Inside, worker_pid: int) -> Packet:
@@ -135,16 +146,17 @@ def close_all_but(*keep: int) -> None:
     os.closerange(low, os.sysconf("SC_OPEN_MAX"))
 
 
-def _become_worker(inside: Inside, says: int) -> NoReturn:
-    """Closing `says` without a word is how the worker tells that every stage of it has gone well."""
+def _become_worker(inside: Inside, says: socket.socket) -> NoReturn:
     try:
-        _set_worker_up(inside, says)
-        if inside.lock:
-            lockdown.lock(inside.lock, () if inside.walls else (inside.root,))
-        os.close(says)
+        _set_worker_up(inside, says.fileno())
+        listener = lockdown.lock(inside.lock, () if inside.walls else (inside.root,)) if inside.lock else None
+        send_packet(says, {"ready": 1}, () if listener is None else (listener,))
+        if listener is not None:
+            os.close(listener)
+        os.close(says.detach())
         worker.main(inside.guest, inside.place, inside.environment)
     except StageError as error:
-        os.write(says, json.dumps(error.packet()).encode())
+        send_packet(says, error.packet())
     except BaseException:  # noqa: BLE001  as in main
         traceback.print_exc()
     os._exit(70)
@@ -167,9 +179,9 @@ def _set_worker_up(inside: Inside, says: int) -> None:
 class Init:
     """Watches one worker and all that descends from it."""
 
-    def __init__(self, caller: socket.socket, inside: Inside, worker_pid: int) -> None:
+    def __init__(self, caller: socket.socket, inside: Inside, worker_pid: int, denials: Denials | None = None) -> None:
         self._caller, self._lifeline, self._worker = caller, inside.lifeline, worker_pid
-        self._walls, self._lock = inside.walls, inside.lock
+        self._walls, self._lock, self._denials = inside.walls, inside.lock, denials
         self._pidfd = os.pidfd_open(worker_pid)
         self._limits: Packet = {}
         self._deadline = self._next_look = float("inf")
@@ -184,6 +196,8 @@ class Init:
         poll = select.poll()
         for fd in (self._pidfd, self._caller.fileno(), self._lifeline):
             poll.register(fd, select.POLLIN)
+        if self._denials:
+            poll.register(self._denials.listener, select.POLLIN)
         wanted = True
         while wanted:
             pause = min(self._next_look, self._deadline) - time.monotonic()
@@ -191,8 +205,10 @@ class Init:
             if self._pidfd in ready or self._lifeline in ready:
                 self._orphaned = self._pidfd not in ready
                 wanted = False
-            elif ready:
+            elif self._caller.fileno() in ready:
                 wanted = self._hear()
+            elif self._denials and self._denials.listener in ready:
+                wanted = self._answer_refusal(self._denials)
             else:
                 wanted = self._look()
         self._end()
@@ -260,6 +276,11 @@ class Init:
             return True
         return False
 
+    def _answer_refusal(self, denials: Denials) -> bool:
+        """One at a time; what else there is to do is not kept waiting by a program that makes many."""
+        denials.answer()
+        return self._look() if time.monotonic() >= min(self._next_look, self._deadline) else True
+
     def _reached(self) -> list[str]:
         limit = self._limits.get("processes")
         return ["processes"] if limit is not None and (self._processes_peak or 0) >= limit else []
@@ -280,6 +301,7 @@ class Init:
             "processes_peak": self._processes_peak,
             "stopped": self._stopped,
             "reached": self._reached(),
+            "denials": self._denials.counts if self._denials else {},
             "orphaned": self._orphaned,
             "clean": clean,
         }

@@ -133,8 +133,11 @@ class Link:
             return None
         packet, descriptors = heard
         if "failed" in packet:
-            text = packet["text"]
-            raise SetupError(text, layer=packet["failed"], errno=packet["errno"])
+            from belljar.linux.support import explain  # only where something has failed
+
+            reason, cure = explain(packet["failed"], packet["errno"])
+            text = packet["text"] if packet["errno"] is None else reason
+            raise SetupError(text, layer=packet["failed"], errno=packet["errno"], cure=cure)
         return Taken(self, packet["cell"], packet["facts"], packet.get("group"), *descriptors)
 
     def release(self, cell: str) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple, NoReturn
 
 from belljar.linux import namespaces, prctl
 from belljar.linux.pidfd import pid_of
+from belljar.linux.processes import children
 from belljar.linux.reaper import end_strays
 from belljar.zygote import template
 from belljar.zygote.groups import Groups
@@ -41,6 +42,8 @@ def main(control: int, owner: int) -> NoReturn:
     os._exit(code)
 
 
+_STILLBORN: Packet = {"failed": "init", "errno": None, "text": "it ended before it was ready"}
+_TRIES = 3
 _CALM = 200  # takes in a row that found a cell parked, after which one less is kept
 
 
@@ -74,7 +77,7 @@ class Keeper:
         self._taken = self._asked = self._answered = 0
         self._most: int = self._settings["parked"]
         self._spare = min(1, self._most)
-        self._waited_for = 0
+        self._waited_for = self._stillborn = 0
         self._walls: Packet | None = self._settings["walls"]
         self._users = Users() if self._walls and self._walls["rootful"] else None
         if self._walls and self._users:
@@ -184,7 +187,7 @@ class Keeper:
             self._spare, self._waited_for = min(self._most, self._spare + 1), 0
 
     def _release(self, cell: str) -> None:
-        self._inits.pop(cell, None)
+        self._bury(self._inits.pop(cell, None))
         if self._groups:
             self._groups.release(cell)
         if self._users and cell in self._user_of:
@@ -194,6 +197,11 @@ class Keeper:
                 self._root.remove(cell)
         except OSError as error:
             print(f"belljar: {self._root.path}/{cell} cannot be removed: {error}", file=sys.stderr, flush=True)
+
+    def _bury(self, init: int | None) -> None:
+        """An init whose zygote has died before it is our child, and has just ended or is about to."""
+        if init is not None and init in children(os.getpid()):
+            _wait(init, 1.0)
 
     def _hear_zygote(self) -> None:
         heard = receive_packet(self._zygote)
@@ -223,16 +231,21 @@ class Keeper:
         send_packet(self._zygote, {"mapped": 1})
 
     def _hear_init(self, launch: Launch) -> None:
-        """A cell is ready, or says which stage of its launch has failed."""
+        """A cell is ready, or says which stage of its launch has failed, or has died on the way."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, launch.init) as init:
             heard = receive_packet(init)
-            packet, workspace = heard or ({"failed": "init", "errno": None, "text": "it ended before it was ready"}, [])
+            packet, workspace = heard or (_STILLBORN, [])
             if "ready" in packet:
+                self._stillborn = 0
                 cell = {"cell": launch.cell, "facts": packet["ready"], **self._enclose(launch)}
                 self._answer(cell, (launch.guest, launch.init, launch.stdout, launch.stderr, *workspace))
             else:
-                self._answer(packet)
                 self._release(launch.cell)
+                self._stillborn += 1
+                if heard is None and self._stillborn < _TRIES:
+                    self._asked -= 1  # another one is asked for in its place
+                else:
+                    self._answer(packet)
         for fd in (launch.process, launch.guest, launch.stdout, launch.stderr, *workspace):
             os.close(fd)
 
@@ -254,11 +267,11 @@ class Keeper:
         self._zygote_pid = None
         text = f"the zygote ended with status {os.waitstatus_to_exitcode(status)}"
         failure = self._failure or {"failed": "zygote", "errno": None, "text": text}
-        self._asked = max(self._asked, self._taken)
-        while self._answered + len(self._launching) < self._asked:
-            self._answer(failure)
         if not self._ready:
+            while self._answered < self._taken:
+                self._answer(failure)
             raise ZygoteError(text)
+        self._asked = self._answered + len(self._launching)  # what it still owed, the next one is asked for
         end_strays(keep=set(self._inits.values()))
         self._start_zygote()
 

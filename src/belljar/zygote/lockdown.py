@@ -26,6 +26,8 @@ class Lock(NamedTuple):
     writable: tuple[str, ...]
     uid: int | None
     """The only user that a worker may be; None where it stays the caller's."""
+    traced: dict[int, tuple[str, int]] | None
+    """Name and errno of the calls that may be refused, where refusals are to be heard of."""
 
 
 def prepare(settings: Packet) -> Lock:
@@ -35,17 +37,19 @@ def prepare(settings: Packet) -> Lock:
     if settings["walls"]:
         shared = [target for _, target, mode in settings["walls"]["mounts"] if mode == "rw"]
         writable = (template.JAR, template.WORKSPACE, "/tmp", "/dev", *shared)
-        return Lock((cell,), abi, ("/",), writable, template.UID)
+        traced = seccomp.numbers("cell") if settings["walls"]["trace"] else None
+        return Lock((cell,), abi, ("/",), writable, template.UID, traced)
     if not abi:
         raise StageError("landlock", None, "this kernel has none, and without namespaces nothing else bounds the files")
     system = (*template.SYSTEM, *template.interpreter_places(), *_ETC, "/dev/random", "/dev/urandom")
-    return Lock((cell, seccomp.load("no-sockets")), abi, system, _DEVICES, None)
+    return Lock((cell, seccomp.load("no-sockets")), abi, system, _DEVICES, None, None)
 
 
-def lock(how: Lock, own: tuple[str, ...] = ()) -> None:
+def lock(how: Lock, own: tuple[str, ...] = ()) -> int | None:
     """Take everything away, in the order in which each step needs what a later one takes.
 
-    `own` are the directories of this cell that it may write to, beside those of every cell.
+    `own` are the directories of this cell that it may write to, beside those of every cell. Returns the descriptor on
+    which refused calls are heard of, where they are to be.
     """
     with stage("capabilities"):
         if capabilities.held().permitted:
@@ -60,8 +64,11 @@ def lock(how: Lock, own: tuple[str, ...] = ()) -> None:
         with stage("landlock"):
             _landlock(how, own)
     with stage("seccomp"):
+        if how.traced is not None:
+            return seccomp.install_traced(how.filters[0])
         for program in reversed(how.filters):  # the last one may refuse what installs the next
             seccomp.install(program)
+    return None
 
 
 def lock_init() -> None:

@@ -111,7 +111,7 @@ class Claims:
 
     def _parse(self, data: bytes) -> Packet | None:
         try:
-            claim = json.loads(data, parse_constant=_refuse)
+            claim = json.loads(data, parse_constant=_refuse, parse_float=_finite)
         except (ValueError, RecursionError):
             return None
         if not isinstance(claim, dict) or claim.pop("n", None) != self._nonce:
@@ -133,6 +133,13 @@ def depth(value: Any) -> int:
             for child in (item.values() if isinstance(item, dict) else item)
         ]
     return deepest - 1
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"{text} is not a number that JSON can say")
+    return number
 
 
 def _refuse(constant: str) -> Any:

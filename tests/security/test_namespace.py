@@ -1,0 +1,361 @@
+"""What the backend `namespace` shows and refuses, beyond the contract: files, users, mounts, levels, denials."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.needs import need
+
+import belljar
+from belljar import Limits, Mount, Outcome, Policy, PolicyError, Sandbox
+from belljar.testing.contract.base import wait_until
+from belljar.zygote.template import interpreter_places
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _needs() -> None:
+    need("userns", "landlock", "seccomp")
+
+
+@pytest.fixture(scope="module")
+def box() -> Iterator[Sandbox]:
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+def seen(box: Sandbox, source: str) -> object:
+    """The value of a program that has to run through."""
+    result = box.run(textwrap.dedent(source))
+    assert result.ok, result.stderr
+    return result.value
+
+
+# Files.
+
+
+def test_all_that_is_visible_is_in_the_plan(box: Sandbox) -> None:
+    """Everything that a walk finds is the system, the interpreter, or made by the cell."""
+    found = seen(
+        box,
+        """
+        import os
+        shallow = {"/usr", "/proc", "/dev"} | set(PLACES)
+        top = []
+        for folder, folders, files in os.walk("/"):
+            folders[:] = [name for name in folders if os.path.join(folder, name) not in shallow]
+            top += [os.path.join(folder, name) for name in files]
+            top += [os.path.join(folder, name) for name in os.listdir(folder)]
+        sorted(set(top) - {"/jar/main.py"})
+        """.replace("PLACES", repr(interpreter_places())),
+    )
+    assert isinstance(found, list)
+    system = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr"}
+    made = {"/dev", "/etc", "/jar", "/proc", "/tmp", "/workspace", "/jar/shm", "/jar/tmp", "/jar/workspace"}
+    above = {str(parent) for place in interpreter_places() for parent in Path(place).parents}
+    strange = [
+        path
+        for path in found
+        if path not in system | made | above | set(interpreter_places()) and not path.startswith("/etc/")
+    ]
+    assert strange == []
+
+
+def test_etc_is_made_up(box: Sandbox) -> None:
+    assert seen(box, "open('/etc/passwd').read()") == (
+        "root:x:0:0:root:/:/usr/sbin/nologin\njar:x:1000:1000:jar:/workspace:/bin/sh\n"
+        "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n"
+    )
+    bound = {"alternatives", "mime.types", "protocols", "services", "ssl"}
+    made = {"passwd", "group", "hosts", "hostname", "nsswitch.conf", "shells"}
+    found = seen(box, "import os; os.listdir('/etc')")
+    assert isinstance(found, list)
+    assert {name for name in found if not name.startswith("ld.so")} <= bound | made
+
+
+def test_nothing_but_the_own_places_can_be_written(box: Sandbox) -> None:
+    source = """
+    import os
+    wrote = []
+    for place in ("/", "/usr", "/usr/bin", "/etc", "/dev", "/bin", "/lib", "/proc", "/workspace", "/tmp", "/dev/shm"):
+        try:
+            open(os.path.join(place, "x"), "w").close()
+            wrote.append(place)
+        except OSError:
+            pass
+    wrote
+    """
+    assert seen(box, source) == ["/workspace", "/tmp", "/dev/shm"]
+
+
+def test_dev_and_proc_hold_little(box: Sandbox) -> None:
+    assert seen(box, "import os; sorted(os.listdir('/dev'))") == sorted(
+        ["fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero"]
+    )
+    assert seen(box, "import os; sorted(os.listdir('/proc'))") == ["2", "self", "thread-self"]
+
+
+def test_the_writable_places_share_one_size(box: Sandbox) -> None:
+    source = """
+    total = 0
+    for place in ("/workspace", "/tmp", "/dev/shm"):
+        try:
+            with open(place + "/x", "wb", buffering=0) as file:
+                while True: total += file.write(b"x" * 65536)
+        except OSError: pass
+    total
+    """
+    result = box.run(textwrap.dedent(source), limits=Limits(disk="2M"))
+    assert isinstance(result.value, int)
+    assert result.value <= 2 << 20
+    assert "disk" in result.limits_hit
+    result = box.run("for i in range(1000): open(f'{i}', 'w').close()", limits=Limits(files=50))
+    assert result.outcome is Outcome.FAILED
+    assert "files" in result.limits_hit
+
+
+# Users and namespaces.
+
+
+def test_the_user_is_nobody_to_the_host(box: Sandbox) -> None:
+    assert seen(box, "import os; [os.getuid(), os.getgid(), os.getgroups(), os.uname().nodename]") == [
+        1000,
+        1000,
+        [],
+        "belljar",
+    ]
+    outside = [line.split() for line in str(seen(box, "open('/proc/self/uid_map').read()")).splitlines()]
+    assert outside[0][::2] == ["1000", "1"]
+
+
+def test_each_living_cell_has_a_user_of_its_own(box: Sandbox) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root: only root has other users to give")
+    streams = [box.stream("print('up', flush=True); input()", stdin=iter_forever()) for _ in range(3)]
+    users = set()
+    for stream in streams:
+        next(stream)
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and (uid := os.stat(f"/proc/{entry}").st_uid) >= 1_900_000_000:
+            users.add(uid)
+    for stream in streams:
+        stream.close()
+    assert len(users) >= 3
+
+
+def iter_forever() -> Iterator[str]:
+    while True:
+        yield ""
+
+
+def test_the_network_is_a_loopback_of_its_own(box: Sandbox) -> None:
+    assert seen(box, "import socket; [name for _, name in socket.if_nameindex()]") == ["lo"]
+    source = """
+    import socket
+    server = socket.create_server(("127.0.0.1", 0))
+    client = socket.create_connection(server.getsockname())
+    try: socket.create_connection(("192.0.2.1", 80), timeout=1)
+    except OSError as error: reason = error.strerror
+    reason
+    """
+    assert seen(box, source) == "Network is unreachable"
+
+
+def test_the_network_of_the_host_has_to_be_asked_for() -> None:
+    with Sandbox(Policy(network="host")) as box:
+        result = box.run("import socket; sorted(name for _, name in socket.if_nameindex())")
+    assert result.value == sorted(os.listdir("/sys/class/net"))
+    assert result.report.layer("network").state == "missing"
+
+
+# Mounts.
+
+
+def test_mounts(tmp_path: Path) -> None:
+    data, out = tmp_path / "data", tmp_path / "out"
+    data.mkdir()
+    out.mkdir()
+    (data / "in").write_text("given")
+    (data / "in").chmod(0o600)
+    mounts = [Mount(source=data, target="/data"), Mount(source=out, target="/mnt/deep/out", mode="rw")]
+    with Sandbox(Policy(mounts=mounts)) as box:
+        source = """
+        import os
+        text = open("/data/in").read()
+        try: open("/data/new", "w")
+        except OSError as error: text += error.strerror
+        open("/mnt/deep/out/new", "w").write("made")
+        [text, os.stat("/data/in").st_uid]
+        """
+        assert seen(box, source) == ["givenRead-only file system", 1000]
+    assert (out / "new").read_text() == "made"
+    assert (out / "new").stat().st_uid == os.geteuid()
+
+
+def test_a_directory_can_be_worked_on_in_place(tmp_path: Path) -> None:
+    (tmp_path / "before").write_text("1")
+    with Sandbox(Policy(mounts=[Mount(source=tmp_path, target="/workspace", mode="rw")])) as box:
+        first = box.run("open('after', 'w').write(open('before').read() + '2')")
+        assert (first.ok, first.files) == (True, {})
+        assert box.run("open('after').read()").value == "12"
+    assert (tmp_path / "after").read_text() == "12"
+
+
+@pytest.mark.parametrize("target", ["/usr", "/proc/x", "/tmp/below", "/workspace/below", "/etc/passwd"])
+def test_a_mount_over_what_is_ours_is_refused(tmp_path: Path, target: str) -> None:
+    with pytest.raises(PolicyError, match=r"mount\.target"):
+        belljar.run("1", policy=Policy(mounts=[Mount(source=tmp_path, target=target)]))
+    with pytest.raises(PolicyError, match=r"mount\.source"):
+        belljar.run("1", policy=Policy(mounts=[Mount(source=tmp_path / "missing", target="/x")]))
+
+
+# Denials.
+
+
+def test_denials_are_counted_when_asked_for() -> None:
+    source = """
+    import ctypes
+    libc = ctypes.CDLL(None, use_errno=True)
+    for _ in range(3): libc.unshare(0x10000000)
+    [libc.mount(b"a", b"/tmp", b"tmpfs", 0, None), ctypes.get_errno()]
+    """
+    with Sandbox(Policy(trace_denials=True)) as box:
+        result = box.run(textwrap.dedent(source))
+    assert result.value == [-1, 1]
+    assert {denial.name: denial.count for denial in result.denials} == {"mount": 1, "unshare": 3}
+    with Sandbox() as box:
+        assert box.run(textwrap.dedent(source)).denials == ()
+
+
+def test_a_flood_of_denials_slows_the_program_only() -> None:
+    source = "import ctypes\nlibc = ctypes.CDLL(None)\nwhile True: libc.unshare(0x10000000)"
+    with Sandbox(Policy(trace_denials=True)) as box:
+        result = box.run(source, limits=Limits(wall=2, grace=0.2))
+    assert result.outcome is Outcome.TIMED_OUT
+    assert result.denials[0].count < 4000
+    assert result.usage.cpu_user + result.usage.cpu_system < 1
+
+
+# Levels, each by really taking away what the one above it needs.
+
+WITHOUT_NAMESPACES = """
+import ctypes, json, os
+uid, gid = os.getuid(), os.getgid()
+assert ctypes.CDLL(None).unshare(0x10000000) == 0
+for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+    open(f"/proc/self/{name}", "w").write(text)
+open("/proc/sys/user/max_user_namespaces", "w").write("0")
+import belljar
+from belljar import Policy
+try:
+    belljar.run("1")
+except belljar.SetupError as error:
+    print(json.dumps([error.layer, str(error)]))
+result = belljar.run(%r, policy=Policy(level="reduced"))
+print(json.dumps([result.report.level, result.value, result.stderr]))
+"""
+LOOK_AROUND = """
+import os, signal, socket
+found = []
+for path in ("/etc/shadow", "/etc/passwd", "/proc/1/status", "/home", "/var", "/tmp", "/root", %r):
+    try: os.listdir(path) if os.path.isdir(path) else open(path).read(); found.append(path)
+    except OSError: pass
+try: socket.socket(); found.append("socket")
+except OSError: pass
+open("own", "w").write("x")
+found
+"""
+
+
+def ordinary(program: str, *arguments: str) -> list[str]:
+    """What a program of an ordinary user prints, with an interpreter and a belljar that it can read."""
+    python = next((name for name in ("/usr/bin/python3",) if _can_run(name)), None)
+    if os.geteuid() != 0:
+        python = sys.executable
+    if python is None:
+        pytest.skip("needs a Python of 3.11 or newer that an ordinary user can run")
+    copy = Path("/tmp") / f"belljar-copy-{os.urandom(4).hex()}"
+    shutil.copytree(Path(belljar.__file__).parent, copy / "belljar", ignore=shutil.ignore_patterns("__pycache__"))
+    drop = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    try:
+        subprocess.run(["chmod", "-R", "a+rX", copy], check=True)
+        environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(copy), "TMPDIR": "/tmp"}
+        done = subprocess.run(
+            [*drop, python, "-c", program, *arguments], capture_output=True, text=True, env=environment, timeout=60
+        )
+    finally:
+        shutil.rmtree(copy)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def _can_run(python: str) -> bool:
+    if not os.path.exists(python):
+        return False
+    return subprocess.run([python, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]).returncode == 0
+
+
+def test_as_an_ordinary_user_the_level_is_rootless_or_full() -> None:
+    program = (
+        "import belljar; r = belljar.run('6 * 7'); print(r.value, r.report.level, r.report.layer('network').state)"
+    )
+    assert ordinary(program)[0] in ("42 rootless enforced", "42 full enforced")
+
+
+def test_without_user_namespaces_reduced_has_to_be_accepted(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("x")
+    for parent in (tmp_path, *tmp_path.parents):
+        if parent.stat().st_uid == os.geteuid() and parent != Path("/"):
+            parent.chmod(parent.stat().st_mode | 0o005)
+    refused, ran = map(json.loads, ordinary(WITHOUT_NAMESPACES % (LOOK_AROUND % str(secret))))
+    assert refused[0] == "namespaces"
+    assert ran == ["reduced", [], ""]
+
+
+# The keeper.
+
+
+def test_a_killed_keeper_leaves_nothing_for_long() -> None:
+    with Sandbox() as box:
+        assert box.run("1").value == 1
+        (keeper,) = [keeper for keeper in box._engine.backend._keepers.values() if keeper._link]  # type: ignore[attr-defined]
+        link = keeper._link
+        pid = next(
+            int(name)
+            for name in os.listdir("/proc")
+            if name.isdigit() and "boot.py" in _cmdline(name) and _parent(name) == 1 and _holds(name, link.owner)
+        )
+        os.kill(pid, 9)
+        wait_until(lambda: not os.path.exists(f"/proc/{pid}"), "the keeper is gone")
+        assert box.run("2").value == 2
+
+
+def _cmdline(pid: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
+
+
+def _parent(pid: str) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return 0
+
+
+def _holds(pid: str, owner: int) -> bool:
+    """Whether the process has a pidfd of `owner`, as the keepers of that process have."""
+    try:
+        return any(
+            f"Pid:\t{owner}\n" in Path(f"/proc/{pid}/fdinfo/{fd}").read_text()
+            for fd in os.listdir(f"/proc/{pid}/fdinfo")
+        )
+    except OSError:
+        return False
