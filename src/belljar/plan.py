@@ -52,6 +52,11 @@ def rlimits(limits: Limits) -> dict[str, int]:
         "RLIMIT_FSIZE": limits.disk,
         "RLIMIT_NOFILE": limits.open_files,
         "RLIMIT_DATA": 4 * limits.memory + (4 << 30),
+        "RLIMIT_SIGPENDING": 1024,
+        "RLIMIT_MSGQUEUE": 1 << 20,
+        "RLIMIT_MEMLOCK": 1 << 20,
+        "RLIMIT_RTPRIO": 0,
+        "RLIMIT_NICE": 0,
     }
     if limits.cpu is not None:
         values["RLIMIT_CPU"] = math.ceil(limits.cpu) + 2

@@ -1,6 +1,8 @@
 """The control groups of the cells: made, filled and removed by the keeper; read and limited by the caller too."""
 
+import hashlib
 import os
+import re
 
 from belljar.linux import cgroup
 from belljar.linux.cgroup import Group, Tree
@@ -12,6 +14,7 @@ from belljar.zygote.protocol import Packet
 # Each tree of the first generation costs a cell some 2 ms of waiting for the kernel: CPU time comes from wait4, and the
 # pid namespace ends a cell, so that only the two that limit are joined.
 _TREES = ("memory", "pids")
+_NAME = re.compile("[0-9a-f]{16}")
 
 
 class Groups:
@@ -55,18 +58,21 @@ class Groups:
 
 
 def _name_of(pid: int) -> str:
-    """The name of a keeper's groups: its pid and when it started, so that another keeper can see that it is gone."""
-    return f"{pid}-{started(pid)}"
+    """The name of a keeper's groups. The cell can read it, so it tells nothing; who lives can still be recognised."""
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot:
+        return hashlib.sha256(f"{boot.read()} {pid} {started(pid)}".encode()).hexdigest()[:16]
 
 
 def _sweep(tree: Tree) -> None:
     """Remove the groups of keepers that were killed before they could."""
     directories = tree.directories.values() if isinstance(tree, TreeV1) else [tree.place]
-    for parent in {os.path.dirname(directory) for directory in directories}:
-        for name in os.listdir(parent):
-            pid = name.partition("-")[0]
-            if not pid.isdigit() or name == _name_of(int(pid)):
-                continue
+    parents = {os.path.dirname(directory) for directory in directories}
+    there = {name for parent in parents for name in os.listdir(parent) if _NAME.fullmatch(name)}
+    if len(there) < 2:  # our own
+        return
+    living = {_name_of(int(name)) for name in os.listdir("/proc") if name.isdigit()}
+    for name in there - living:
+        for parent in parents:
             for below, _, _ in os.walk(f"{parent}/{name}", topdown=False):
                 cgroup.discard(below)
 

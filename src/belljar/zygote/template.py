@@ -174,6 +174,7 @@ def _make_dev() -> None:
     os.makedirs("dev/shm")
     for name in _DEVICES:
         os.close(os.open(f"dev/{name}", os.O_CREAT | os.O_WRONLY, 0o644))
-        _bind(f"/dev/{name}", f"dev/{name}", MountAttr.NOSUID | MountAttr.NOEXEC)
+        # Read-only keeps its times and modes, which are the host's; a device is written to all the same.
+        _bind(f"/dev/{name}", f"dev/{name}", MountAttr.RDONLY | MountAttr.NOSUID | MountAttr.NOEXEC)
     for name, target in (("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
         os.symlink(f"/proc/self/{target}", f"dev/{name}")

@@ -3,14 +3,22 @@
 import os
 
 from belljar.linux import identity, mounts, namespaces
-from belljar.linux.mounts import MountFlag
+from belljar.linux.mounts import MountFlag, OpenTree
 from belljar.linux.namespaces import Namespace
 from belljar.linux.processes import look_in
 from belljar.zygote.protocol import Packet
 from belljar.zygote.stages import stage
-from belljar.zygote.template import JAR, UID, WRITABLE
+from belljar.zygote.template import JAR, UID, WRITABLE, interpreter_places
 
 _INODES_OF_OURS = 16
+_COUNTERS = {
+    "user/max_inotify_instances": 8,
+    "user/max_inotify_watches": 4096,
+    "user/max_fanotify_groups": 0,
+    "user/max_fanotify_marks": 0,
+    "user/max_user_namespaces": 0,
+    "kernel/shmall": 16384,  # pages of System V segments, which no process needs to have mapped
+}
 _PLAIN = MountFlag.NOSUID | MountFlag.NODEV
 _PROC = _PLAIN | MountFlag.NOEXEC
 
@@ -25,7 +33,10 @@ def build(settings: Packet) -> None:
     """Become the user of the cell, and mount what only this cell has."""
     with stage("identity"):
         identity.become(UID, UID)
+    with stage("counters"):
+        _bound_counters()
     with stage("jar"):
+        hidden = _open_hidden()
         mounts.mount("jar", JAR, "tmpfs", _PLAIN, size_option(settings["disk"], settings["files"]))
         in_place = {target for _, target, _ in settings["mounts"]}
         for name, place in WRITABLE.items():
@@ -33,6 +44,10 @@ def build(settings: Packet) -> None:
                 continue
             os.mkdir(f"{JAR}/{name}", 0o1777 if name != "workspace" else 0o755)
             mounts.mount(f"{JAR}/{name}", place, None, MountFlag.BIND, None)
+        for place, tree in hidden:
+            os.makedirs(place)
+            mounts.move_mount(tree, place)
+            os.close(tree)
     with stage("proc"):
         # One for the init, which has to see everything below it; over it the one that the code sees.
         mounts.mount("proc", "/proc", "proc", _PROC, "subset=pid")
@@ -44,6 +59,29 @@ def build(settings: Packet) -> None:
             namespaces.loopback_up()
     with stage("keyring"):
         namespaces.join_new_session_keyring()
+
+
+def _bound_counters() -> None:
+    """The kernel counts some things by user, and through user namespaces up to the caller's: a cell gets a small share.
+
+    This is the zygote's /proc, but /proc/sys/user belongs to the namespaces of the one who opens it.
+    """
+    for name, most in _COUNTERS.items():
+        try:
+            with open(f"/proc/sys/{name}", "w", encoding="ascii") as file:
+                file.write(str(most))
+        except FileNotFoundError:
+            continue  # not in every kernel
+        except PermissionError:
+            if not name.startswith("kernel/"):  # the ipc ones can be set from inside since Linux 6.10 or so
+                raise
+
+
+def _open_hidden() -> list[tuple[str, int]]:
+    """The interpreter, where it is in a place that the cell is about to cover with its own."""
+    covered = tuple(f"{place}/" for place in WRITABLE.values())
+    places = [place for place in interpreter_places() if place.startswith(covered)]
+    return [(place, mounts.open_tree(place, OpenTree.CLONE | OpenTree.RECURSIVE)) for place in places]
 
 
 def resize(disk: int, files: int) -> None:
