@@ -23,15 +23,10 @@ LEAST_THAT_GET_THROUGH = 20
 OPEN = {
     "persistence/locks": "flock(2) on files that all cells see read-only passes bits between cells that live together",
     "persistence/watching": "inotify on such files tells one cell what another opens",
-    "filesystem/device_times": "utime(2) on /dev/null changes the host's own node, and the next cell can read it",
-    "resources/watchers": "inotify instances count for who made the user namespace too, also root: one cell takes all",
-    "resources/pending_signals": "so do signals that wait: there is no RLIMIT_SIGPENDING of the cell's own",
-    "leaks/host_pids": "/proc/self/cgroup shows the path on the host: the cell moves there after its namespace is made",
 }
 OPEN_WITHOUT_ROOT = {
-    "filesystem/leases": "a lease on a file of the caller, whose user we are outside, holds up who wants to write it",
     "resources/memory_files": "the watcher counts what processes have mapped, not files that are only in memory",
-    "resources/memory_sysv": "nor segments that nobody has attached",
+    "resources/memory_sysv": "nor segments that nobody has attached, where the kernel lets no one bound them from inside",
     "resources/memory_in_sockets": "nor buffers of the kernel",
 }
 

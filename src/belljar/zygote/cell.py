@@ -22,7 +22,8 @@ import traceback
 from typing import NamedTuple, NoReturn
 
 from belljar.guest import worker
-from belljar.linux import prctl
+from belljar.linux import namespaces, prctl
+from belljar.linux.namespaces import Namespace
 from belljar.linux.processes import descendants, sample
 from belljar.linux.reaper import Reaped, end_strays, reap
 from belljar.zygote import lockdown, template, walls
@@ -72,7 +73,7 @@ def main(inside: Inside) -> NoReturn:
     try:
         outside = socket.socket(fileno=inside.init)
         try:
-            pid, listener = _launch(inside)
+            pid, listener = _launch(inside, outside)
             facts = _facts(inside, pid)
             init = Init(outside, inside, pid, _denials(inside, listener))
             workspace = os.open(inside.workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -90,7 +91,7 @@ def main(inside: Inside) -> NoReturn:
     os._exit(code)
 
 
-def _launch(inside: Inside) -> tuple[int, int | None]:
+def _launch(inside: Inside, outside: socket.socket) -> tuple[int, int | None]:
     """Set the cell up and fork its worker; returns its pid when it is ready, and where its refusals are heard of."""
     with stage("descriptors"):
         close_all_but(inside.guest, inside.init, inside.stdout, inside.stderr, inside.lifeline, inside.mapped)
@@ -108,6 +109,10 @@ def _launch(inside: Inside) -> tuple[int, int | None]:
     if pid == 0:
         _become_worker(inside, says)
     says.close()
+    if inside.walls:
+        send_packet(outside, {"forked": 1})
+        receive_packet(outside)  # the worker is in its control group now, where there is one
+        send_packet(said, {"on": 1})
     for fd in (inside.guest, inside.stdout, inside.stderr):
         os.close(fd)
     with said:
@@ -148,6 +153,10 @@ def close_all_but(*keep: int) -> None:
 
 def _become_worker(inside: Inside, says: socket.socket) -> NoReturn:
     try:
+        if inside.walls:
+            receive_packet(says)
+            with stage("cgroup namespace"):
+                namespaces.unshare(Namespace.CGROUP)  # so that its group is the root of what it sees
         _set_worker_up(inside, says.fileno())
         listener = lockdown.lock(inside.lock, () if inside.walls else (inside.root,)) if inside.lock else None
         send_packet(says, {"ready": 1}, () if listener is None else (listener,))

@@ -86,6 +86,7 @@ class Keeper:
         self._groups = Groups(self._walls["group"]) if self._walls else None
         self._inits: dict[str, int] = {}
         self._launching: dict[int, Launch] = {}
+        self._enclosed: dict[str, Packet] = {}
         self._zygote_pid: int | None = None
 
     def serve(self) -> None:
@@ -231,22 +232,33 @@ class Keeper:
         send_packet(self._zygote, {"mapped": 1})
 
     def _hear_init(self, launch: Launch) -> None:
-        """A cell is ready, or says which stage of its launch has failed, or has died on the way."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, launch.init) as init:
+        """A launch goes on, is through, says which stage of it has failed, or has died on the way."""
+        init = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, launch.init)
+        try:
             heard = receive_packet(init)
-            packet, workspace = heard or (_STILLBORN, [])
-            if "ready" in packet:
-                self._stillborn = 0
-                cell = {"cell": launch.cell, "facts": packet["ready"], **self._enclose(launch)}
-                self._answer(cell, (launch.guest, launch.init, launch.stdout, launch.stderr, *workspace))
+            if heard is not None and "forked" in heard[0]:
+                self._enclosed[launch.cell] = self._enclose(launch)
+                send_packet(init, {"on": 1})
+                self._launching[launch.init] = launch
+                return
+        except ConnectionError:
+            heard = None
+        finally:
+            init.detach()
+        packet, workspace = heard or (_STILLBORN, [])
+        enclosed = self._enclosed.pop(launch.cell, {})
+        if "ready" in packet:
+            self._stillborn = 0
+            cell = {"cell": launch.cell, "facts": packet["ready"], **enclosed}
+            self._answer(cell, (launch.guest, launch.init, launch.stdout, launch.stderr, *workspace))
+        else:
+            self._release(launch.cell)
+            self._stillborn += 1
+            if heard is None and self._stillborn < _TRIES:
+                self._asked -= 1  # another one is asked for in its place
             else:
-                self._release(launch.cell)
-                self._stillborn += 1
-                if heard is None and self._stillborn < _TRIES:
-                    self._asked -= 1  # another one is asked for in its place
-                else:
-                    self._answer(packet)
-        for fd in (launch.process, launch.guest, launch.stdout, launch.stderr, *workspace):
+                self._answer(packet)
+        for fd in (launch.process, launch.guest, launch.init, launch.stdout, launch.stderr, *workspace):
             os.close(fd)
 
     def _enclose(self, launch: Launch) -> Packet:

@@ -14,7 +14,8 @@ Packets (SOCK_SEQPACKET, one JSON object each, descriptors beside it):
                         {"failed": ...}               in place of either
     keeper -> zygote    {"mapped": 1}
                         {"fork": CELL, "root": DIR, "uid": N}
-    init -> keeper      {"ready": FACTS}              + workspace; from here on the init's socket is the caller's
+    init -> keeper      {"forked": 1}                 there is a worker, which waits; answered by {"on": 1}
+                        {"ready": FACTS}              + workspace; from here on the init's socket is the caller's
                         {"failed": STAGE, "errno": N, "text": ...}   a stage of the launch went wrong
     caller -> init      {"go": {memory, processes, cpu, wall, disk, files}}   the limits of the run that starts now
                         {"signal": N}                 interrupt the worker

@@ -137,7 +137,9 @@ class EndingContract(ContractBase):
         source = (
             "import atexit, threading, time\n"
             "atexit.register(print, 'exit')\n"
-            "threading.Thread(target=lambda: (time.sleep(0.05), print('thread'))).start()\n"
-            "print('main')"
+            "said = threading.Event()\n"
+            "threading.Thread(target=lambda: (said.wait(), time.sleep(0.05), print('thread'))).start()\n"
+            "print('main')\n"
+            "said.set()"
         )
         assert run(source).stdout == "main\nthread\nexit\n"
