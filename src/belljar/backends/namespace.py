@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _MOST_PARKED = 8
 _ROOM = 16
+_TERABYTES = 64 << 40
 _OURS = ("/bin", "/dev", "/etc", "/jar", "/lib", "/lib64", "/proc", "/sbin", "/tmp", "/usr", WORKSPACE)
 # The stages of a launch that fail where there are no user namespaces, or only tame ones.
 _NEED_NAMESPACES = ("namespaces", "user namespace", "mounts:", "maps", "jar", "proc", "zygote")
@@ -139,7 +140,11 @@ class NamespaceCell(ProcessCell):
 
         Where there is a group it stands behind that, which counts what it refuses.
         """
-        return {**super()._rlimits(limits), "RLIMIT_NPROC": limits.processes + (_ROOM if self._group else 1)}
+        values = {**super()._rlimits(limits), "RLIMIT_NPROC": limits.processes + (_ROOM if self._group else 1)}
+        values["RLIMIT_FSIZE"] = 2 * limits.disk  # behind the size of the jar, which tells that it was reached
+        if self._group:
+            values["RLIMIT_DATA"] = _TERABYTES  # sanitizers reserve some
+        return values
 
     async def _shape(self, limits: Limits) -> None:
         facts = self._taken.facts

@@ -158,6 +158,7 @@ class ProcessCell:
         if source is None:
             return ()
         outlet, self._stdin_inlet = os.pipe()
+        os.fchmod(outlet, 0o666)  # /dev/stdin is opened anew, by the user of the cell
         os.set_blocking(self._stdin_inlet, False)
         self._stdin = source
         return (outlet,)

@@ -119,7 +119,7 @@ def _launch(inside: Inside, outside: socket.socket) -> tuple[int, int | None]:
         heard = receive_packet(said)
         receive_packet(said)  # its end, when the worker has closed what is not to be open in front of a program
     if heard is None:
-        raise StageError("worker", None, "it ended before it was ready")
+        raise ConnectionAbortedError  # it was killed on the way: the keeper asks for another cell
     if "failed" in heard[0]:
         raise StageError.from_packet(heard[0])
     return pid, heard[1][0] if heard[1] else None
@@ -137,7 +137,12 @@ def _facts(inside: Inside, worker_pid: int) -> Packet:
         return {}
     if inside.walls:
         lockdown.lock_init()
-    held = lockdown.check(worker_pid, inside.lock)
+    try:
+        held = lockdown.check(worker_pid, inside.lock)
+    except StageError:
+        if reap(worker_pid):
+            raise ConnectionAbortedError from None  # there was nothing to look at: it was killed on the way
+        raise
     settings = {name: inside.walls[name] for name in ("disk", "files", "network", "rootful")} if inside.walls else {}
     return {**held, **settings}
 

@@ -23,6 +23,7 @@ _CONTROL, _OWNER = 3, 4
 _FIRST_FREE = 10
 _LONGEST_LOG = 4000
 _RETIRED_AFTER = 10_000  # cells; fewer share one address layout, and what may have leaked in a zygote goes with it
+_KEEPERS = 10  # one that has died is replaced; when none lives, something is wrong
 _PATIENCE = 180.0  # seconds for the first cell, with all that is to be preloaded
 
 
@@ -66,14 +67,14 @@ class Keeper:
 
     async def take(self, waits: Waits) -> Taken:
         """The next cell: a parked one at once, else as soon as there is one."""
-        link = self.start()
-        taken = await link.take(waits)
-        if taken is None:  # this keeper had died; a new one gets one chance
+        said = ""
+        for _ in range(_KEEPERS):
             link = self.start()
             taken = await link.take(waits)
-        if taken is None:
-            raise SetupError(f"the keeper ended at once: {link.log()}", layer="keeper")
-        return taken
+            if taken is not None:
+                return taken
+            said = link.log()
+        raise SetupError(f"{_KEEPERS} keepers have ended at once, the last one with: {said}", layer="keeper")
 
     def close(self) -> None:
         """Let the keeper go, which ends all of its cells and removes what they left."""

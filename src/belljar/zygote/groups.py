@@ -36,7 +36,10 @@ class Groups:
         group = self._of[cell] = self._make(self._tree, cell)
         group.limit(**self._limits)
         for worker in children(init):
-            group.attach(worker)
+            try:
+                group.attach(worker)
+            except ProcessLookupError:
+                return None  # it has just died, which its init will tell
         return describe(group)
 
     def _make(self, tree: Tree, cell: str) -> Group:

@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 import traceback
+from itertools import count
 from typing import NamedTuple, NoReturn
 
 from belljar.linux import namespaces, prctl
@@ -43,7 +44,7 @@ def main(control: int, owner: int) -> NoReturn:
 
 
 _STILLBORN: Packet = {"failed": "init", "errno": None, "text": "it ended before it was ready"}
-_TRIES = 3
+_TRIES = 50  # zygotes or cells in a row that die on their way without a word
 _CALM = 200  # takes in a row that found a cell parked, after which one less is kept
 
 
@@ -75,6 +76,7 @@ class Keeper:
         self._root = WorkRoot(self._settings["base"])
         self._lifeline, self._lifeline_holder = os.pipe()
         self._taken = self._asked = self._answered = 0
+        self._names = count(1)
         self._most: int = self._settings["parked"]
         self._spare = min(1, self._most)
         self._waited_for = self._stillborn = 0
@@ -151,7 +153,7 @@ class Keeper:
         first = min(1, self._most)
         while self._ready and self._asked < max(self._taken + spare, first):
             self._asked += 1
-            cell = str(self._asked)
+            cell = str(next(self._names))
             packet: Packet = {"fork": cell, "root": self._root.path if self._walls else self._root.make(cell)}
             if self._walls:
                 packet["uid"] = template.UID + self._offset_for(cell)
@@ -280,6 +282,8 @@ class Keeper:
         text = f"the zygote ended with status {os.waitstatus_to_exitcode(status)}"
         failure = self._failure or {"failed": "zygote", "errno": None, "text": text}
         if not self._ready:
+            self._stillborn += 1
+        if not self._ready and (self._failure or self._stillborn >= _TRIES):
             while self._answered < self._taken:
                 self._answer(failure)
             raise ZygoteError(text)

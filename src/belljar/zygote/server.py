@@ -68,10 +68,12 @@ class Zygote:
 
     def preload(self) -> None:
         """Import what the operator named, once for all cells."""
+        if self._settings["walls"]:
+            os.environ.update(HOME="/tmp", TMPDIR="/tmp")
         for name in self._settings["preload"]:
             try:
                 importlib.import_module(name)
-            except ImportError as error:
+            except Exception as error:
                 raise StageError("preload", None, f"preload of {name!r} failed: {error}") from error
         worker.warm_up()
         gc.collect()
@@ -114,6 +116,8 @@ class Zygote:
         init, init_inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         stdout, stdout_inside = os.pipe()
         stderr, stderr_inside = os.pipe()
+        for fd in (stdout_inside, stderr_inside):
+            os.fchmod(fd, 0o666)  # /dev/stdout is opened anew, by the user of the cell, who did not make it
         inside = cell.Inside(
             guest=guest_inside.fileno(),
             init=init_inside.fileno(),

@@ -5,6 +5,7 @@ interpreter, a few files of /etc; all else in /etc is made here. The writable pl
 cell mounts its own.
 """
 
+import glob
 import os
 import sys
 
@@ -22,6 +23,8 @@ UID = 1000
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC_BOUND = (
     "alternatives",
+    "fonts",
+    "java-*-openjdk",
     "ld.so.cache",
     "ld.so.conf",
     "ld.so.conf.d",
@@ -76,6 +79,12 @@ def build(settings: Packet, mountpoint: str) -> None:
     for tree, (source, target, mode) in zip(trees, settings["mounts"], strict=True):
         with stage(f"mounts: {source}"):
             _attach_of_policy(settings, tree, target, mode)
+    with stage("mounts: for preloading"):
+        # Modules that are preloaded may write caches; every cell covers it by its own.
+        mounts.mount("tmp", "/tmp", "tmpfs", MountFlag.NOSUID | MountFlag.NODEV, "size=64m,mode=1777")
+        null = os.open("/dev/null", os.O_RDWR)
+        os.dup2(null, 0)  # the host's own cannot be opened again through /proc/self/fd
+        os.close(null)
     with stage("mounts: read-only"):
         mounts.mount_setattr(mounts.AT_FDCWD, "/", add=MountAttr.RDONLY)
     with stage("hostname"):
@@ -165,9 +174,8 @@ def _make_etc(settings: Packet) -> None:
         with open(f"etc/{name}", "w", encoding="utf-8") as file:
             file.write(text)
     bound = [*_ETC_BOUND, "resolv.conf"] if settings["network"] == "host" else _ETC_BOUND
-    for name in bound:
-        if os.path.exists(f"/etc/{name}"):
-            bind_read_only(f"/etc/{name}", f"/etc/{name}")
+    for place in sorted(place for name in bound for place in glob.glob(f"/etc/{name}")):
+        bind_read_only(place, place)
 
 
 def _make_dev() -> None:

@@ -42,7 +42,9 @@ def build(settings: Packet) -> None:
         for name, place in WRITABLE.items():
             if place in in_place:
                 continue
-            os.mkdir(f"{JAR}/{name}", 0o1777 if name != "workspace" else 0o755)
+            os.mkdir(f"{JAR}/{name}", 0o755)
+            if name != "workspace":
+                os.chmod(f"{JAR}/{name}", 0o1777)
             mounts.mount(f"{JAR}/{name}", place, None, MountFlag.BIND, None)
         for place, tree in hidden:
             os.makedirs(place)

@@ -205,7 +205,7 @@ class LifeContract(ContractBase):
         assert all(result.value == 2 * (result.index or 0) for result in results)
 
     def test_map_in_order(self, sandbox: Sandbox) -> None:
-        sources = ["import time; time.sleep(0.2); 0", "1", "2", "3"]
+        sources = ["import time; time.sleep(1.5); 0", "1", "2", "3"]
         assert [result.value for result in sandbox.map(sources, workers=4, ordered=True)] == [0, 1, 2, 3]
         assert [result.value for result in sandbox.map(sources, workers=4)][-1] == 0
 
