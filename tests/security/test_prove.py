@@ -26,7 +26,7 @@ OPEN = {
 }
 OPEN_WITHOUT_ROOT = {
     "resources/memory_files": "the watcher counts what processes have mapped, not files that are only in memory",
-    "resources/memory_sysv": "nor segments that nobody has attached, where the kernel lets no one bound them from inside",
+    "resources/memory_sysv": "nor segments that nobody has attached, where no one can bound them from inside",
     "resources/memory_in_sockets": "nor buffers of the kernel",
 }
 

@@ -29,6 +29,7 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[Input, ...] = ()
     call: Mapping[str, Any] | None = None
+    steps: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

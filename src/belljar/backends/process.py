@@ -61,6 +61,7 @@ class ProcessCell:
             "rlimits": self._rlimits(limits),
             "cpus": limits.cpus,
             "call": program.call,
+            "steps": program.steps,
         }
         text = json.dumps(header, separators=(",", ":")).encode()
         self._tell_init(

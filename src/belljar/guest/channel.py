@@ -3,7 +3,7 @@
 The program is 4 bytes of length (big endian) and a JSON object, then raw bytes: the source, and each input file.
 
     n           the nonce that every claim must carry
-    kind        "run" or "call"
+    kind        "run", "call" or "execute"
     filename    what tracebacks call the source
     source      its length in bytes
     files       [[name, length, mode], ...] to be written below the working directory
@@ -12,6 +12,7 @@ The program is 4 bytes of length (big endian) and a JSON object, then raw bytes:
     cpus        how many processors the program may use and see, null for all
     stdin       true when a descriptor to read it from comes beside the first byte
     call        {function, kwargs, init} of a call
+    steps       the command lines of "execute"
 """
 
 import array

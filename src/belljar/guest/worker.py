@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import NoReturn
 
-from belljar.guest import call, runner, stdio
+from belljar.guest import call, execute, runner, stdio
 from belljar.guest.channel import Channel
 from belljar.guest.fresh import make_fresh
 
@@ -42,7 +42,7 @@ def main(guest: int, root: str, environment: dict[str, str]) -> NoReturn:
     with open(path, "wb") as file:
         file.write(source)
     _write_files(channel, header["files"])
-    kinds = {"run": runner.run, "call": call.call}
+    kinds = {"run": runner.run, "call": call.call, "execute": execute.execute}
     leave(kinds[header["kind"]](header, source, path, channel))
 
 

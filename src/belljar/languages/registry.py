@@ -10,7 +10,13 @@ if TYPE_CHECKING:
     from belljar.languages.base import Language
 
 GROUP = "belljar.languages"
-BUILT_IN = {"python": "belljar.languages.python:Python"}
+BUILT_IN = {
+    "python": "belljar.languages.python:Python",
+    "bash": "belljar.languages.commands:bash",
+    "sh": "belljar.languages.commands:sh",
+    "javascript": "belljar.languages.commands:javascript",
+    "c": "belljar.languages.commands:c",
+}
 
 _made: dict[str, Language] = {}
 

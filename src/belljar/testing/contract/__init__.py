@@ -12,12 +12,13 @@ Each test runs by the sync and by the async face. pytest is needed.
 import pytest
 
 # So that a failing assert shows its values, as in a test of one's own.
-for _part in ("calls", "endings", "files", "life", "limits", "output", "program", "stdin"):
+for _part in ("calls", "endings", "files", "languages", "life", "limits", "output", "program", "stdin"):
     pytest.register_assert_rewrite(f"{__name__}.{_part}")
 
 from belljar.testing.contract.calls import CallContract
 from belljar.testing.contract.endings import EndingContract
 from belljar.testing.contract.files import FileContract
+from belljar.testing.contract.languages import LanguageContract
 from belljar.testing.contract.life import LifeContract
 from belljar.testing.contract.limits import LimitContract
 from belljar.testing.contract.output import OutputContract
@@ -31,6 +32,7 @@ class BackendContract(
     CallContract,
     EndingContract,
     FileContract,
+    LanguageContract,
     LifeContract,
     LimitContract,
     OutputContract,
