@@ -16,8 +16,8 @@ def describe(error: BaseException) -> dict[str, Any]:
     frames = traceback.extract_tb(error.__traceback__)
     return {
         "type": type(error).__qualname__,
-        "message": _text(error)[:_LONGEST_TEXT],
-        "args": [_text(arg)[:_LONGEST_TEXT] for arg in error.args[:_MOST_ARGUMENTS]],
+        "message": text_of(error)[:_LONGEST_TEXT],
+        "args": [text_of(arg)[:_LONGEST_TEXT] for arg in error.args[:_MOST_ARGUMENTS]],
         "name": _name(error),
         "traceback": _format(error)[:_LONGEST_TEXT],
         "frames": [
@@ -37,8 +37,13 @@ def show(error: BaseException) -> None:
     hide_guest(error)
     if sys.excepthook is sys.__excepthook__:
         print(_format(error), end="", file=sys.stderr)
-    else:
+        return
+    try:
         sys.excepthook(type(error), error, error.__traceback__)
+    except BaseException as broken:  # noqa: BLE001  the program's own hook may raise anything
+        hide_guest(broken)
+        parts = ("Error in sys.excepthook:\n", _format(broken), "\nOriginal exception was:\n", _format(error))
+        print(*parts, sep="", end="", file=sys.stderr)
 
 
 def hide_guest(error: BaseException) -> None:
@@ -56,7 +61,8 @@ def _format(error: BaseException) -> str:
         return f"{type(error).__qualname__} (and showing it raised {type(broken).__qualname__})\n"
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
+    """What str() says, whatever it raises."""
     try:
         return str(value)
     except BaseException as broken:  # noqa: BLE001  as above

@@ -90,7 +90,7 @@ def exit_code(error: BaseException) -> int:
     if isinstance(error, SystemExit):
         if error.code is None or isinstance(error.code, int):
             return (error.code or 0) & 0xFF
-        print(error.code, file=sys.stderr)
+        print(failure.text_of(error.code), file=sys.stderr)
         return 1
     failure.show(error)
     return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1

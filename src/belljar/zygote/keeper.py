@@ -157,7 +157,12 @@ class Keeper:
             packet: Packet = {"fork": cell, "root": self._root.path if self._walls else self._root.make(cell)}
             if self._walls:
                 packet["uid"] = template.UID + self._offset_for(cell)
-            send_packet(self._zygote, packet)
+            try:
+                send_packet(self._zygote, packet)
+            except ConnectionError:
+                self._asked -= 1
+                self._release(cell)
+                return  # it has died: its end of the socket says so next
 
     def _offset_for(self, cell: str) -> int:
         """The user of a cell: its own, but where mounts of the policy have an owner, who can be one only."""
@@ -230,8 +235,14 @@ class Keeper:
         assert self._users is not None
         assert self._zygote_pid is not None
         users = [(template.UID, self._users.base, BLOCK)]
-        namespaces.write_maps(self._zygote_pid, users, users, deny_setgroups=False)
-        send_packet(self._zygote, {"mapped": 1})
+        try:
+            namespaces.write_maps(self._zygote_pid, users, users, deny_setgroups=False)
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            return  # it has died, and says so next; a zombie's maps belong to somebody else
+        try:
+            send_packet(self._zygote, {"mapped": 1})
+        except ConnectionError:
+            pass  # as above
 
     def _hear_init(self, launch: Launch) -> None:
         """A launch goes on, is through, says which stage of it has failed, or has died on the way."""

@@ -127,6 +127,18 @@ class EndingContract(ContractBase):
         result = run("import sys\nsys.excepthook = lambda kind, error, trace: print('mine', kind.__name__)\n1/0")
         assert (result.stdout, result.stderr, result.exit_code) == ("mine ZeroDivisionError\n", "", 1)
 
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "import sys\ndef hook(*_): raise LookupError('hook')\nsys.excepthook = hook\n1/0",
+            "import sys\nclass Odd:\n  def __str__(self): raise LookupError('odd')\nsys.exit(Odd())",
+        ],
+    )
+    def test_what_fails_while_failing_is_failed(self, run: Callable[..., Result], source: str) -> None:
+        result = run(source)
+        assert (result.outcome, result.exit_code) == (Outcome.FAILED, 1)
+        assert "LookupError" in result.stderr
+
     def test_an_error_that_cannot_be_shown_is_still_told(self, run: Callable[..., Result]) -> None:
         result = run("class E(Exception):\n  def __str__(self): raise RuntimeError\nraise E")
         assert (result.outcome, result.exit_code) == (Outcome.FAILED, 1)
