@@ -97,7 +97,28 @@ def test_dev_and_proc_hold_little(box: Sandbox) -> None:
     assert seen(box, "import os; sorted(os.listdir('/dev'))") == sorted(
         ["fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero"]
     )
-    assert seen(box, "import os; sorted(os.listdir('/proc'))") == ["2", "self", "thread-self"]
+    source = """
+    import os
+    shown = []
+    for name in os.listdir("/proc"):
+        try: os.listdir(f"/proc/{name}") if os.path.isdir(f"/proc/{name}") else open(f"/proc/{name}").read(1)
+        except OSError: continue
+        shown.append(name)
+    sorted(shown)
+    """
+    ours = ["2", "mounts", "net", "self", "thread-self"]
+    of_the_machine = ["cpuinfo", "loadavg", "meminfo", "stat", "uptime", "version"]
+    assert seen(box, source) == sorted(ours + of_the_machine)
+
+
+def test_an_interpreter_below_tmp(tmp_path: Path) -> None:
+    if not str(tmp_path).startswith("/tmp/"):
+        pytest.skip("temporary files are elsewhere here")
+    for parent in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        parent.chmod(0o755)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    with Sandbox(python=str(tmp_path / "venv/bin/python")) as box:
+        assert seen(box, "import sys, xml.dom, os; [sys.prefix, os.listdir('/tmp')]")[0] == str(tmp_path / "venv")  # type: ignore[index]
 
 
 def test_the_writable_places_share_one_size(box: Sandbox) -> None:

@@ -58,6 +58,8 @@ def build(settings: Packet, mountpoint: str) -> None:
     with stage("mounts: places"):
         for place in (JAR, WORKSPACE, "/tmp"):
             os.makedirs(place[1:], exist_ok=True)
+        # Modules that are preloaded may write caches; every cell covers it by its own.
+        mounts.mount("tmp", "tmp", "tmpfs", MountFlag.NOSUID | MountFlag.NODEV, "size=64m,mode=1777")
     with stage("mounts: system"):
         _bind_system()
     with stage("mounts: interpreter"):
@@ -79,9 +81,7 @@ def build(settings: Packet, mountpoint: str) -> None:
     for tree, (source, target, mode) in zip(trees, settings["mounts"], strict=True):
         with stage(f"mounts: {source}"):
             _attach_of_policy(settings, tree, target, mode)
-    with stage("mounts: for preloading"):
-        # Modules that are preloaded may write caches; every cell covers it by its own.
-        mounts.mount("tmp", "/tmp", "tmpfs", MountFlag.NOSUID | MountFlag.NODEV, "size=64m,mode=1777")
+    with stage("mounts: null"):
         null = os.open("/dev/null", os.O_RDWR)
         os.dup2(null, 0)  # the host's own cannot be opened again through /proc/self/fd
         os.close(null)

@@ -11,6 +11,8 @@ from belljar.zygote.stages import stage
 from belljar.zygote.template import JAR, UID, WRITABLE, interpreter_places
 
 _INODES_OF_OURS = 16
+# Of /proc, beside processes: torch and BLAS choose their kernels by cpuinfo, Node and ps count processors in stat.
+_SHOWN = {"cpuinfo", "loadavg", "meminfo", "stat", "uptime", "version"}
 _COUNTERS = {
     "user/max_inotify_instances": 8,
     "user/max_inotify_watches": 4096,
@@ -55,12 +57,30 @@ def build(settings: Packet) -> None:
         mounts.mount("proc", "/proc", "proc", _PROC, "subset=pid")
         look_in(os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
         # Read-only: oom_score_adj, say, can be lowered as far as the host's session happened to be allowed to.
-        mounts.mount("proc", "/proc", "proc", _PROC | MountFlag.RDONLY, "subset=pid,hidepid=2")
+        mounts.mount("proc", "/proc", "proc", _PROC | MountFlag.RDONLY, "hidepid=2")
+        _mask_proc()
     if settings["network"] == "none":
         with stage("loopback"):
             namespaces.loopback_up()
     with stage("keyring"):
         namespaces.join_new_session_keyring()
+
+
+def _mask_proc() -> None:
+    """Cover what tells of the host and no program needs, by a file and a directory that cannot be opened.
+
+    What is new in a kernel is covered too. Both are removed again when they stand where they are wanted.
+    """
+    file, directory = f"{JAR}/none", f"{JAR}/nothing"
+    os.mkdir(directory, 0)
+    os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0))
+    with os.scandir("/proc") as entries:
+        for entry in entries:
+            if entry.name in _SHOWN or entry.name.isdigit() or entry.is_symlink():
+                continue
+            mounts.bind(directory if entry.is_dir() else file, entry.path)
+    os.unlink(file)
+    os.rmdir(directory)
 
 
 def _bound_counters() -> None:
