@@ -42,6 +42,7 @@ def target(base: Path, victim: str, chance: random.Random) -> int | None:
     return chance.choice(level) if level else None
 
 
+@pytest.mark.slow
 def test_500_shots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = tmp_path / "base"
     base.mkdir()

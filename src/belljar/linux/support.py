@@ -55,10 +55,10 @@ core dumps; /proc/sys/kernel/core_pattern; |; a crash starts a program as root; 
 """
 # Layer: the stages of a launch (zygote/) that need it.
 _STAGES = {
-    "mount namespace": "namespaces",
+    "mount namespace": "namespaces, cgroup namespace",
     "user namespace": "user namespace, maps, identity",
     "mounts": "mounts: private, mounts: root, mounts: places, jar",
-    "read-only binds": "mounts: system, mounts: interpreter, mounts: etc, mounts: dev, mounts: read-only",
+    "read-only binds": "mounts: system, mounts: interpreter, mounts: etc, mounts: dev, mounts: null, mounts: read-only",
     "proc": "mounts: proc, proc",
     "own root": "mounts: pivot",
     "uts namespace": "hostname",
