@@ -325,6 +325,32 @@ def test_as_an_ordinary_user_the_level_is_rootless_or_full() -> None:
     assert ordinary(program)[0] in ("42 rootless enforced", "42 full enforced")
 
 
+WITHOUT_GROUPS = """
+import os
+import belljar
+from belljar.linux.mounts import make_private, mount
+from belljar.linux.namespaces import Namespace, unshare
+unshare(Namespace.MOUNT)
+make_private()
+mount("none", "/sys/fs/cgroup", "tmpfs")
+result = belljar.run("b'x' * (1 << 30)", limits=belljar.Limits(memory="128M"))
+print(result.report.level, result.report.layer("memory").state, result.outcome)
+try:
+    belljar.run("1", policy=belljar.Policy(level="full"))
+except belljar.SetupError as error:
+    print(error)
+"""
+
+
+def test_without_groups_the_level_is_rootless_and_full_is_refused() -> None:
+    need("root")
+    done = subprocess.run([sys.executable, "-c", WITHOUT_GROUPS], capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+    ran, refused = done.stdout.splitlines()
+    assert ran == "rootless best_effort out_of_memory"
+    assert "level: backend 'namespace' gives level 'rootless' here, and the policy's floor is 'full'" in refused
+
+
 def test_without_user_namespaces_reduced_has_to_be_accepted(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("x")

@@ -35,11 +35,11 @@ Examples:
   belljar prove --list
 
 \b
-Exit codes: 0 everything held; 1 something broke or is unclear;
+Exit codes: 0 everything held that is promised; 1 something broke or is unclear;
 125 this machine cannot run it; 2 wrong usage.
 """
 _MOST_WORKERS = 8
-_COLORS = {"held": "green", "broke": "bold red", "unclear": "yellow", "skipped": "dim"}
+_COLORS = {"held": "green", "broke": "bold red", "known": "yellow", "unclear": "yellow", "skipped": "dim"}
 
 
 def add_to(commands: typer.Typer) -> None:

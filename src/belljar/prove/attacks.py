@@ -12,6 +12,7 @@ The first docstring says what is tried. Constants of the module, all literals:
     RUNS        once, twice (one after the other) or together (two at the same time)
     CALL        the function to call; without it the file is run as a program
     MACHINE     the only machine that it is for
+    KNOWN       the strongest level at which it gets through as documented (docs/security.md), "" for none
     DURING      what the host tries meanwhile: knock (connect to told["knock"] on the loopback), watch (by inotify),
                 signal (have one in the queue)
 """
@@ -53,7 +54,7 @@ USUAL: dict[str, Any] = {
     "grace": "200ms",
 }
 _NEEDED = ("TITLE", "MUST_NOT", "SEVERITY")
-_NAMES = (*_NEEDED, "LAYER", "LIMITS", "JUDGE", "EXPECT", "RUNS", "CALL", "MACHINE", "DURING")
+_NAMES = (*_NEEDED, "LAYER", "LIMITS", "JUDGE", "EXPECT", "RUNS", "CALL", "MACHINE", "KNOWN", "DURING")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,7 @@ class Attack:
     runs: Runs = "once"
     call: str | None = None
     machine: str | None = None
+    known: str = ""
     during: During = ""
 
     @property

@@ -28,6 +28,7 @@ class State(StrEnum):
 
     HELD = "held"
     BROKE = "broke"
+    KNOWN = "known"
     UNCLEAR = "unclear"
     SKIPPED = "skipped"
 

@@ -40,6 +40,7 @@ class ProofDict(TypedDict):
     holds: bool
     held: int
     broke: int
+    known: int
     unclear: int
     skipped: int
     seconds: float
@@ -55,6 +56,7 @@ def to_dict(proof: Proof) -> ProofDict:
         "holds": proof.holds,
         "held": proof.count(State.HELD),
         "broke": proof.count(State.BROKE),
+        "known": proof.count(State.KNOWN),
         "unclear": proof.count(State.UNCLEAR),
         "skipped": proof.count(State.SKIPPED),
         "seconds": round(proof.seconds, 3),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from belljar.prove.canary import Canary
 from belljar.prove.judges import Evidence, State, Verdict, judge
+from belljar.report import Level
 from belljar.request import CallRequest, RunRequest
 from belljar.sandbox import Sandbox
 
@@ -57,7 +58,7 @@ class Proof:
 
     @property
     def holds(self) -> bool:
-        """Whether everything held: what is unclear has not."""
+        """Whether everything held that is promised: what is unclear has not."""
         bad = (State.BROKE, State.UNCLEAR)
         return bool(self.tried) and not self.damage and not any(one.verdict.state in bad for one in self.tried)
 
@@ -101,9 +102,14 @@ class Runner:
 
     def __init__(self, box: Sandbox, canary: Canary, report: Report) -> None:
         self._box, self._canary = box, canary
+        self._level = report.level
         self._layers = {layer.name: layer.by for layer in report.layers if layer.by}
         with open(_KIT, "rb") as file:
             self._kit = file.read()
+
+    def _is_known(self, attack: Attack) -> bool:
+        """Whether the documentation says that it gets through at this level. Without walls everything counts."""
+        return bool(attack.known) and self._level is not Level.NONE and Level(attack.known).at_least(self._level)
 
     def run(self, attack: Attack) -> Tried:
         """Run one attack to its verdict."""
@@ -130,6 +136,8 @@ class Runner:
         if verdict.state is State.HELD:
             layer = self._layers.get(attack.layer, "")
             verdict = Verdict(State.HELD, verdict.reason, ": ".join(part for part in (layer, verdict.by) if part))
+        elif verdict.state is State.BROKE and self._is_known(attack):
+            verdict = Verdict(State.KNOWN, f"as documented: {verdict.reason}")
         outcome = results[-1].outcome.value
         return Tried(attack=attack, verdict=verdict, seconds=time.monotonic() - began, outcome=outcome)
 

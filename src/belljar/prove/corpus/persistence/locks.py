@@ -3,6 +3,7 @@
 TITLE = "Talk by locks on shared files"
 MUST_NOT = "A lock that one run has on a file of the system is not seen by another."
 SEVERITY = "medium"
+KNOWN = "full"
 LAYER = "syscalls"
 RUNS = "together"
 

@@ -3,6 +3,7 @@
 TITLE = "Watch others use shared files"
 MUST_NOT = "What another run does with a file of the system is not seen."
 SEVERITY = "low"
+KNOWN = "full"
 LAYER = "syscalls"
 RUNS = "together"
 

@@ -3,6 +3,7 @@
 TITLE = "Fill the memory by memfd"
 MUST_NOT = "Files in memory count as memory: three times the limit is stopped."
 SEVERITY = "high"
+KNOWN = "rootless"
 LAYER = "memory"
 JUDGE = "expected"
 EXPECT = ["out_of_memory"]

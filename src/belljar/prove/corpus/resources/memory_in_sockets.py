@@ -3,6 +3,7 @@
 TITLE = "Fill the kernel's buffers"
 MUST_NOT = "Buffers of pipes and sockets are bounded."
 SEVERITY = "medium"
+KNOWN = "rootless"
 LAYER = "memory"
 JUDGE = "expected"
 EXPECT = ["out_of_memory"]

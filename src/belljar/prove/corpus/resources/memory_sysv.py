@@ -3,6 +3,7 @@
 TITLE = "Fill the memory by System V segments"
 MUST_NOT = "Segments count as memory: three times the limit is stopped."
 SEVERITY = "high"
+KNOWN = "rootless"
 LAYER = "memory"
 JUDGE = "expected"
 EXPECT = ["out_of_memory"]
