@@ -1,7 +1,6 @@
 """What this host gives, layer by layer: tried in children that end at once; the host stays as it is.
 
-support = probe()                 never raises for what is missing; call it with one thread
-level(support)                    "full", "rootless", "reduced" or "none"
+level(probe())                    "full", "rootless", "reduced" or "none"; raises nothing for what is missing
 explain("mounts: proc", 1)        why a step of a launch failed, and the cure; tries nothing
 """
 
@@ -120,8 +119,9 @@ def probe() -> Support:
 
 def explain(stage: str, code: int | None) -> tuple[str, str | None]:
     """Why a step of a launch (zygote/stages.py) failed, as a sentence without a full stop, and the cure."""
+    known = "maps" if stage == "namespaces" and os.geteuid() else stage  # without root a user namespace comes first
     for layer, stages in _STAGES.items():
-        if code and stage in stages.split(", "):
+        if code and known in stages.split(", "):
             return _why(layer, code)
     return "this step of the launch failed", None if stage.startswith(("preload", "mounts: ")) else "belljar doctor"
 
