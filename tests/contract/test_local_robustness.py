@@ -395,6 +395,7 @@ def resident(pid: int) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_2000_runs_take_no_more_than_200(base: Path) -> None:
     with caller(base, LONG) as process:
         assert process.stdout is not None

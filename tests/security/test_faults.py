@@ -43,6 +43,7 @@ def target(base: Path, victim: str, chance: random.Random) -> int | None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_500_shots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = tmp_path / "base"
     base.mkdir()
