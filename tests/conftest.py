@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 
+import hypothesis
 import pytest
 from tests import needs
 
@@ -10,6 +11,9 @@ from tests import needs
 def pytest_configure() -> None:
     """Refuse a misspelt BELLJAR_MUST_WORK before anything runs."""
     needs.must_work(os.environ.get("BELLJAR_MUST_WORK", ""))
+    # How long an example takes is the machine's business: a loaded one is no reason to fail.
+    hypothesis.settings.register_profile("belljar", deadline=None)
+    hypothesis.settings.load_profile("belljar")
 
 
 @pytest.fixture

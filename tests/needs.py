@@ -112,6 +112,14 @@ FEATURES: Mapping[str, Probe] = {
 }
 
 
+@cache
+def no_ordinary_python() -> str | None:
+    """Why the interpreter of the tests cannot be run by an ordinary user; None where it can."""
+    drop = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    done = subprocess.run([*drop, sys.executable, "-c", "pass"], capture_output=True, text=True, check=False, cwd="/")
+    return None if done.returncode == 0 else f"an ordinary user cannot run {sys.executable}: {done.stderr.strip()}"
+
+
 def must_work(text: str, known: Mapping[str, Probe] = FEATURES) -> frozenset[str]:
     """Read the comma list of BELLJAR_MUST_WORK."""
     promised = frozenset(name.strip() for name in text.split(",") if name.strip())

@@ -5,6 +5,9 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+from tests.needs import no_ordinary_python
+
 ORDINARY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 SEALED = """
 from belljar.linux import capabilities, identity, mounts, namespaces, prctl, seccomp
@@ -26,6 +29,8 @@ def seal():
 def python(code: str, *, ordinary: bool = False, timeout: float = 60, cwd: str = "/") -> str:
     """What `code` prints; its own AssertionError or exception fails the test. `ordinary`: not as root, if we are."""
     prefix = ORDINARY if ordinary and os.geteuid() == 0 else ()
+    if prefix and (reason := no_ordinary_python()):
+        pytest.skip(reason)
     text = SEALED + textwrap.dedent(code)
     environment = {"PATH": os.environ["PATH"], "HOME": cwd, "TMPDIR": cwd if cwd != "/" else "/tmp"}
     done = subprocess.run(

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.needs import need
+from tests.needs import need, no_ordinary_python
 from tests.surface.tree import PACKAGE
 
 from belljar.linux import support
@@ -234,6 +234,8 @@ BECOME = (
 def ask(code: str = "", *, nobody: bool = False) -> tuple[str, dict[str, Any]]:
     """The level, and what is not ok, of an interpreter that has first run `code`."""
     prefix = NOBODY if nobody and os.geteuid() == 0 else ()
+    if prefix and (reason := no_ordinary_python()):
+        pytest.skip(reason)
     program = SETUP + textwrap.dedent(code) + TELL
     done = subprocess.run(
         [*prefix, sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60, cwd="/"
