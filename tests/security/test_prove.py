@@ -20,6 +20,9 @@ SECONDS = 110
 LEAST_THAT_GET_THROUGH = 20
 
 # What gets through, and is known to. Each line is a debt: whoever pays it takes the line away.
+# One after the other: over `local` the corpus takes what the kernel counts for the user who runs the tests.
+pytestmark = pytest.mark.xdist_group("prove")
+
 KNOWN = {"persistence/locks", "persistence/watching"}
 KNOWN_WITHOUT_GROUPS = {"resources/memory_files", "resources/memory_sysv", "resources/memory_in_sockets"}
 
