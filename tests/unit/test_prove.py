@@ -27,6 +27,8 @@ HEADER = '"""What is tried."""\nTITLE = "T"\nMUST_NOT = "M."\nSEVERITY = "high"\
 ATTACKS = corpus()
 DOCS = Path(__file__).parents[2] / "docs" / "prove.md"
 
+pytestmark = pytest.mark.xdist_group("prove")  # with tests/security/test_prove.py
+
 
 def attack(**more: Any) -> Attack:
     given: dict[str, Any] = {
