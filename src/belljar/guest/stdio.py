@@ -7,7 +7,7 @@ import termios
 import time
 from typing import Any, TypeVar
 
-_PATIENCE = 0.25  # seconds that a run may spend in all on keeping its two streams in order
+_PATIENCE = 1.0  # seconds that a run may spend in all on keeping its two streams in order
 _PAUSE = 0.00002
 _Raw = TypeVar("_Raw", bound=io.FileIO)
 
