@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -337,6 +338,29 @@ def test_as_an_ordinary_user_the_level_is_rootless_or_full() -> None:
     assert ordinary(program)[0] in ("42 rootless enforced", "42 full enforced")
 
 
+TAME_ROOTS = {
+    "without CAP_SYS_ADMIN": ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"],
+    "without CAP_SETUID": ["setpriv", "--bounding-set=-setuid", "--inh-caps=-setuid"],
+    "of a small user namespace": ["unshare", "--map-root-user"],
+}
+WHO_IT_IS = """
+import os, belljar
+with belljar.Sandbox() as box:
+    result = box.run("import os; open('x', 'w').close(); os.getuid()")
+    print(os.geteuid(), result.value, result.report.level, result.report.layer("identity").detail, *result.files)
+"""
+
+
+@pytest.mark.parametrize("tame", TAME_ROOTS)
+def test_a_root_who_may_little_is_treated_like_an_ordinary_user(tame: str) -> None:
+    need("root")
+    done = subprocess.run(
+        [*TAME_ROOTS[tame], sys.executable, "-c", WHO_IT_IS], capture_output=True, text=True, timeout=60
+    )
+    assert done.stderr == ""
+    assert re.fullmatch("0 1000 (rootless|full) the caller's user on the host x\n", done.stdout), done.stdout
+
+
 WITHOUT_GROUPS = """
 import os
 import belljar
@@ -390,6 +414,33 @@ def test_a_killed_keeper_leaves_nothing_for_long() -> None:
         os.kill(pid, 9)
         wait_until(lambda: not os.path.exists(f"/proc/{pid}"), "the keeper is gone")
         assert box.run("2").value == 2
+
+
+HOLD = """
+from belljar.zygote.groups import Groups
+groups = Groups({"memory": 1 << 26, "processes": 8})
+print(groups._tree.place, flush=True)
+input()
+groups.close()
+"""
+SWEEPERS = {"here": [], "in another pid namespace": ["unshare", "--mount", "--pid", "--fork", "--mount-proc"]}
+
+
+@pytest.mark.parametrize("where", SWEEPERS)
+def test_groups_are_swept_when_their_keeper_is_dead_and_never_before(where: str) -> None:
+    """Its pid would say nothing to those who see other pids."""
+    need("root", "cgroup")
+    sweep = [*SWEEPERS[where], sys.executable, "-c", HOLD]
+    keeper = subprocess.Popen([sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with keeper:
+        assert keeper.stdout is not None
+        place = keeper.stdout.readline().strip()
+        subprocess.run(sweep, check=True, timeout=60, input="\n", text=True, stdout=subprocess.DEVNULL)
+        assert os.path.isdir(place)
+        keeper.kill()
+    assert os.path.isdir(place)
+    subprocess.run(sweep, check=True, timeout=60, input="\n", text=True, stdout=subprocess.DEVNULL)
+    assert not os.path.exists(place)
 
 
 def _cmdline(pid: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from belljar.backends.process import ProcessCell
 from belljar.errors import PolicyError, SetupError, Unsupported
 from belljar.files import Collection, full
 from belljar.limits import Limits
+from belljar.linux import userids
 from belljar.plan import CLEAN_ENVIRONMENT, Plan
 from belljar.policy import Mount, Policy
 from belljar.report import Layer, LayerState, Level, Report
@@ -99,7 +101,7 @@ class NamespaceBackend:
         network, hostname, mounts, trace = key
         if key not in self._keepers:
             walls = {
-                "rootful": os.geteuid() == 0,
+                "rootful": userids.can_be_given(),
                 "owner": [os.geteuid(), os.getegid()],
                 "network": network,
                 "hostname": hostname,
@@ -132,7 +134,8 @@ class NamespaceCell(ProcessCell):
             return watched
         parked = Limits()
         if (limits.memory, limits.processes, limits.cpus) != (parked.memory, parked.processes, parked.cpus):
-            self._group.limit(memory=limits.memory, processes=limits.processes, cpu_quota=limits.cpus)
+            with suppress(FileNotFoundError):  # then the keeper has gone, and the end of the run says so
+                self._group.limit(memory=limits.memory, processes=limits.processes, cpu_quota=limits.cpus)
         return {**watched, "memory": None, "processes": None}
 
     def _rlimits(self, limits: Limits) -> dict[str, int]:

@@ -28,6 +28,7 @@ class Capability(IntEnum):
     SETPCAP = 8
     NET_ADMIN = 12
     SYS_ADMIN = 21
+    SETFCAP = 31
 
 
 class Held(NamedTuple):

@@ -8,6 +8,7 @@
 A group outlives the process that made it: who may die without `remove` needs somebody who removes for it.
 """
 
+import errno
 import os
 import signal
 import time
@@ -100,6 +101,9 @@ def read(directory: str, name: str) -> str:
         while more := os.read(fd, 65536):
             text += more
         return text.decode()
+    except OSError as error:
+        _raise_as_gone(error, f"{directory}/{name}")
+        raise
     finally:
         os.close(fd)
 
@@ -111,10 +115,17 @@ def write(directory: str, name: str, text: str) -> None:
     try:
         os.write(fd, text.encode())
     except OSError as error:
+        _raise_as_gone(error, path)
         error.filename = path
         raise
     finally:
         os.close(fd)
+
+
+def _raise_as_gone(error: OSError, path: str) -> None:
+    """A group that is removed while one of its files is open answers with another errno than one that is not there."""
+    if error.errno == errno.ENODEV:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from error
 
 
 def exists(directory: str, name: str) -> bool:

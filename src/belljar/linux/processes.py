@@ -52,12 +52,6 @@ def parent(pid: int) -> int | None:
     return int(fields[1]) if fields else None
 
 
-def started(pid: int) -> int:
-    """When `pid` started, in clock ticks after the boot; 0 when there is no such process."""
-    fields = _stat(pid)
-    return int(fields[19]) if fields else 0
-
-
 def sample(pids: list[int], ceiling: int | None = None) -> Sample:
     """Measure `pids` together. Over `ceiling`, pages that they share are counted once, which costs more."""
     memory, cpu, alive = 0, 0.0, 0

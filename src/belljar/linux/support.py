@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal, NamedTuple
 
-from belljar.linux import capabilities, cgroup, landlock, mounts, namespaces, prctl, seccomp
+from belljar.linux import capabilities, cgroup, landlock, mounts, namespaces, prctl, seccomp, userids
 from belljar.linux.capabilities import Capability
 from belljar.linux.libc import MACHINE
 from belljar.linux.mounts import MountAttr, MountFlag, OpenTree, UmountFlag
@@ -43,7 +43,6 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "advice": ("cpu control", "swap accounting", "idmapped mounts", "page merging", "hyper-threads", "core dumps"),
 }
 LAYERS = tuple(layer for layers in NEEDS.values() for layer in layers)
-FIRST_USER, USERS, BLOCK = 1_900_000_000, 512 * 256, 256  # as zygote/users.py has them
 _UID = 1000
 _PLAIN = MountFlag.NOSUID | MountFlag.NODEV
 # Layer; file; how it begins where that holds; reason; cure.
@@ -119,7 +118,8 @@ def probe() -> Support:
 
 def explain(stage: str, code: int | None) -> tuple[str, str | None]:
     """Why a step of a launch (zygote/stages.py) failed, as a sentence without a full stop, and the cure."""
-    known = "maps" if stage == "namespaces" and os.geteuid() else stage  # without root a user namespace comes first
+    first = "namespaces" if userids.can_be_given() else "maps"  # else a user namespace comes before the others
+    known = first if stage == "namespaces" else stage
     for layer, stages in _STAGES.items():
         if code and known in stages.split(", "):
             return _why(layer, code)
@@ -167,19 +167,13 @@ def _walls() -> Iterator[Finding]:
 
 def _user_ids() -> Finding:
     """Root gives each cell a user of its own, of a block that nobody else has."""
-    if os.geteuid():
+    if not userids.can_be_given():
         return Finding("user ids", True, "the caller's own")
-    taken = [int(line.split(":")[2]) for line in _text("/etc/passwd").splitlines() if line.count(":") > 2]
-    blocks = range(FIRST_USER, FIRST_USER + USERS, BLOCK)
-    free = next((base for base in blocks if not any(base <= uid < base + BLOCK for uid in taken)), None)
-    if free is None:
-        why = (f"/etc/passwd has users in every block from {FIRST_USER} on", "move those users to other ids")
+    base = next(userids.blocks(), None)
+    if base is None:
+        why = (f"every block from {userids.FIRST} on has users of this host", "move those users to other ids")
         return _finding("user ids", False, "", why, errno.EUSERS)
-    maps = [[int(number) for number in line.split()] for line in _text("/proc/self/uid_map").splitlines()]
-    if not any(first <= free and free + BLOCK <= first + count for first, _, count in maps):
-        code = errno.EPERM if maps else errno.ENOENT
-        return _finding("user ids", False, "", _why("user ids", code), code)
-    return Finding("user ids", True, f"{free} to {free + BLOCK - 1}")
+    return Finding("user ids", True, f"{base} to {base + userids.BLOCK - 1}")
 
 
 def _groups() -> Iterator[Finding]:
@@ -299,8 +293,8 @@ def _try_seccomp(say: Say) -> None:
 
 
 def _try_walls(say: Say) -> None:
-    """What a launch does, with one user: its namespace comes first or, for root, when the root is made."""
-    ids, root = (os.geteuid(), os.getegid()), os.geteuid() == 0
+    """What a launch does, with one user: its namespace comes first or, for a real root, when the root is made."""
+    ids, root = (os.geteuid(), os.getegid()), userids.can_be_given()
     kinds = _KINDS if root else {"user namespace": Namespace.USER, **_KINDS}
     together = _failure(lambda: namespaces.unshare(_OWN if root else _OWN | Namespace.USER))
     for layer, kind in kinds.items():
@@ -363,10 +357,8 @@ def _why(layer: str, code: int) -> Why:
         return "this kernel has none, or it is off", f"boot Linux 5.13 or newer, with lsm=landlock,{modules}"
     if layer == "seccomp" and code == errno.ENOENT:
         return f"there is no filter for {MACHINE}", "use x86_64 or aarch64"
-    if code == errno.ENOENT and layer in ("user namespace", "user ids", "cells"):
+    if code == errno.ENOENT and layer in ("user namespace", "cells"):
         return "/proc is not mounted", "mount -t proc proc /proc"
-    if layer == "user ids":
-        return f"there are no users from {FIRST_USER} on here", "run it as an ordinary user, or as root of the host"
     if layer == "own root" and code == errno.EINVAL:
         return "the root is an initramfs, which cannot be exchanged", "switch_root to a disk or a tmpfs"
     if code == errno.EINVAL and (spaces or layer == "seccomp"):
@@ -393,6 +385,8 @@ def _refused(layer: str, root: bool, code: int) -> Why:
         return "a seccomp filter refuses it, as in containers and cells", container
     if code == errno.ENOSYS:
         return "this kernel does not know the call", "boot Linux 5.12 or newer"
+    if root and layer == "user namespace" and not capabilities.held().effective & 1 << Capability.SETFCAP:
+        return "to map this root takes CAP_SETFCAP", "run it as an ordinary user; in a container: --cap-add SETFCAP"
     if root and not capabilities.held().effective & 1 << Capability.SYS_ADMIN:
         return "this root has no CAP_SYS_ADMIN", container
     if places and "/" not in places:

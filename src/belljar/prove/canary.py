@@ -19,6 +19,8 @@ from contextlib import ExitStack, suppress
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Self
 
+from belljar.linux.mounts import mountinfo
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -91,6 +93,8 @@ class Canary:
         self._write(self._secret_file, "file")
         shared = f"/dev/shm/jar-prove-{secrets.token_hex(6)}"
         self.told |= {"file": self._secret_file, "box": self._box, "directory": self.directory, "shm": shared}
+        # A subvolume, or the directory of a container: what is below it is named with it in every list of mounts.
+        self.told["roots"] = sorted({point.root for point in mountinfo()} - {"/"}, key=len, reverse=True)
         if os.path.isdir("/dev/shm"):
             self._write(shared, "shm")
             opened.callback(os.unlink, shared)

@@ -1,6 +1,6 @@
 """The control groups of the cells: made, filled and removed by the keeper; read and limited by the caller too."""
 
-import hashlib
+import fcntl
 import os
 import re
 
@@ -8,7 +8,7 @@ from belljar.linux import cgroup
 from belljar.linux.cgroup import Group, Tree
 from belljar.linux.cgroup_v1 import GroupV1, TreeV1
 from belljar.linux.cgroup_v2 import GroupV2
-from belljar.linux.processes import children, started
+from belljar.linux.processes import children
 from belljar.zygote.protocol import Packet
 
 # Each tree of the first generation costs a cell some 2 ms of waiting for the kernel: CPU time comes from wait4, and the
@@ -21,7 +21,9 @@ class Groups:
     """A group for each living cell, where this host lets us make them."""
 
     def __init__(self, limits: Packet) -> None:
-        found = cgroup.probe(_name_of(os.getpid()))
+        found = cgroup.probe(_name())
+        while not isinstance(found, str) and not _held(found):
+            found = cgroup.probe(_name())
         self.reason = found if isinstance(found, str) else None
         self._tree: Tree | None = None if isinstance(found, str) else found
         self._limits = limits
@@ -60,24 +62,52 @@ class Groups:
             self._tree.remove()
 
 
-def _name_of(pid: int) -> str:
-    """The name of a keeper's groups. The cell can read it, so it tells nothing; who lives can still be recognised."""
-    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot:
-        return hashlib.sha256(f"{boot.read()} {pid} {started(pid)}".encode()).hexdigest()[:16]
+def _name() -> str:
+    """The name of a keeper's groups. The cell can read it, so it tells nothing."""
+    return os.urandom(8).hex()
+
+
+def _directories(tree: Tree) -> list[str]:
+    return list(tree.directories.values()) if isinstance(tree, TreeV1) else [tree.place]
+
+
+def _held(tree: Tree) -> bool:
+    """Lock it for as long as we live; False when somebody who sweeps has been faster.
+
+    A lock is seen from other pid namespaces too, where our pid says nothing.
+    """
+    try:
+        return all(_lock(directory) is not None for directory in _directories(tree)) and all(
+            os.path.isdir(directory) for directory in _directories(tree)
+        )
+    except FileNotFoundError:
+        return False
+
+
+def _lock(directory: str) -> int | None:
+    """A descriptor that holds the lock until all of its copies are closed; None when another has it."""
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        return None
+    return fd
 
 
 def _sweep(tree: Tree) -> None:
     """Remove the groups of keepers that were killed before they could."""
-    directories = tree.directories.values() if isinstance(tree, TreeV1) else [tree.place]
-    parents = {os.path.dirname(directory) for directory in directories}
-    there = {name for parent in parents for name in os.listdir(parent) if _NAME.fullmatch(name)}
-    if len(there) < 2:  # our own
-        return
-    living = {_name_of(int(name)) for name in os.listdir("/proc") if name.isdigit()}
-    for name in there - living:
-        for parent in parents:
+    for parent in {os.path.dirname(directory) for directory in _directories(tree)}:
+        for name in filter(_NAME.fullmatch, os.listdir(parent)):
+            try:
+                fd = _lock(f"{parent}/{name}")
+            except FileNotFoundError:
+                continue  # another keeper was faster
+            if fd is None:
+                continue
             for below, _, _ in os.walk(f"{parent}/{name}", topdown=False):
                 cgroup.discard(below)
+            os.close(fd)
 
 
 def describe(group: Group) -> Packet:

@@ -9,7 +9,7 @@ import traceback
 from itertools import count
 from typing import NamedTuple, NoReturn
 
-from belljar.linux import namespaces, prctl
+from belljar.linux import namespaces, prctl, userids
 from belljar.linux.pidfd import pid_of
 from belljar.linux.processes import children
 from belljar.linux.reaper import end_strays
@@ -17,7 +17,7 @@ from belljar.zygote import template
 from belljar.zygote.groups import Groups
 from belljar.zygote.protocol import Packet, receive_packet, send_packet
 from belljar.zygote.stages import StageError, stage
-from belljar.zygote.users import BLOCK, Users
+from belljar.zygote.users import Users
 from belljar.zygote.workroot import WorkRoot, sweep
 
 
@@ -234,7 +234,7 @@ class Keeper:
         """Give the zygote its block of users: 1000 and up inside, ours outside."""
         assert self._users is not None
         assert self._zygote_pid is not None
-        users = [(template.UID, self._users.base, BLOCK)]
+        users = [(template.UID, self._users.base, userids.BLOCK)]
         try:
             namespaces.write_maps(self._zygote_pid, users, users, deny_setgroups=False)
         except (FileNotFoundError, ProcessLookupError, PermissionError):

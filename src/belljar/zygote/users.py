@@ -2,13 +2,10 @@
 
 import errno
 import os
-import pwd
 import socket
 from collections import deque
 
-FIRST = 1_900_000_000  # above what systemd and containers give out, below the end of the signed numbers
-BLOCK = 256
-_BLOCKS = 512
+from belljar.linux.userids import BLOCK, blocks
 
 
 class Users:
@@ -28,20 +25,12 @@ class Users:
         self._free.append(offset)
 
     def _claim_block(self) -> int:
-        for block in range(_BLOCKS):
-            base = FIRST + block * BLOCK
+        for base in blocks():
             try:
                 self._claim.bind(f"\0belljar-users-{base}")
             except OSError as error:
                 if error.errno != errno.EADDRINUSE:
                     raise
-                continue
-            if not _is_used(base):
+            else:
                 return base
-            self._claim.close()
-            self._claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         raise OSError(errno.EUSERS, os.strerror(errno.EUSERS), "no block of user ids is free")
-
-
-def _is_used(base: int) -> bool:
-    return any(base <= entry.pw_uid < base + BLOCK for entry in pwd.getpwall())

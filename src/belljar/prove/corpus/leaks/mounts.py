@@ -34,6 +34,8 @@ fine = (
 for line in open("/proc/self/mountinfo"):
     fields = line.split()
     root, target = fields[3], fields[4]
+    above = next((place for place in told["roots"] if root.startswith(place + "/")), "")
+    root = root.removeprefix(above)  # the subvolume or the container's directory that the host's root is
     for path in (root, target):
         if path == "/" or path in prefixes or (path.startswith(fine) and told["directory"] not in path):
             continue
