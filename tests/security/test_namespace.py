@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,7 +54,7 @@ def test_all_that_is_visible_is_in_the_plan(box: Sandbox) -> None:
             folders[:] = [name for name in folders if os.path.join(folder, name) not in shallow]
             top += [os.path.join(folder, name) for name in files]
             top += [os.path.join(folder, name) for name in os.listdir(folder)]
-        sorted(set(top) - {"/jar/main.py"})
+        sorted(set(top) - {"/jar/main.py", "/jar/stat"})
         """.replace("PLACES", repr(interpreter_places())),
     )
     assert isinstance(found, list)
@@ -137,6 +138,18 @@ def test_the_writable_places_share_one_size(box: Sandbox) -> None:
     result = box.run("for i in range(1000): open(f'{i}', 'w').close()", limits=Limits(files=50))
     assert result.outcome is Outcome.FAILED
     assert "files" in result.limits_hit
+
+
+def test_processors_are_seen_and_held_as_the_limit_says(box: Sandbox) -> None:
+    source = "import os; (os.cpu_count(), len(os.sched_getaffinity(0)))"
+    assert box.run(source, limits=Limits(cpus=0.5)).value == [1, 1]
+    spin = "import os; os.fork(); end = time.monotonic() + 1\nwhile time.monotonic() < end: pass\nos.wait()"
+    result = box.run(f"import time\n{spin}", limits=Limits(cpus=0.25))
+    layer = result.report.layer("cpus")
+    if layer.state == "enforced":
+        assert result.usage.cpu_user + result.usage.cpu_system < 0.6
+    else:
+        need("root" if os.geteuid() == 0 else "cgroup")
 
 
 # Users and namespaces.
@@ -414,6 +427,16 @@ def test_a_killed_keeper_leaves_nothing_for_long() -> None:
         os.kill(pid, 9)
         wait_until(lambda: not os.path.exists(f"/proc/{pid}"), "the keeper is gone")
         assert box.run("2").value == 2
+
+
+@pytest.mark.parametrize("runs", range(1, 6))
+def test_closing_does_not_wait_for_cells_that_are_being_made(runs: int) -> None:
+    for _ in range(5):
+        with Sandbox() as box:
+            for _ in range(runs):
+                assert box.run("1").ok
+            began = time.monotonic()
+        assert time.monotonic() - began < 5
 
 
 HOLD = """

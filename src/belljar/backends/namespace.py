@@ -193,10 +193,9 @@ def report_of(facts: Packet, group: Packet | None) -> Report:
     network = (_HELD, "network namespace", "loopback only") if facts["network"] == "none" else (_OPEN, "", "the host's")
     identity = "a user of its own on the host" if facts["rootful"] else "the caller's user on the host"
     landlock = (_HELD, f"Landlock ABI {facts['landlock']}") if facts["landlock"] else (_OPEN, "")
-    # The cpu tree of the first generation is not joined: it would cost every cell, and few runs limit their processors.
-    has_quota = group is not None and group["generation"] == 2
-    quota = (_HELD, "cgroup v2", "") if has_quota else (_SOFT, "affinity", "the code can change it")
     cgroup = f"cgroup v{group['generation']}" if group else ""
+    has_quota = group is not None and group["quota"]
+    quota = (_HELD, cgroup, "and affinity") if has_quota else (_SOFT, "affinity", "the code can change it")
     rows: tuple[tuple[str, LayerState, str, str], ...] = (
         ("filesystem", _HELD, "mount namespace", "a root of its own, the least of the host, read-only"),
         ("network", *network),

@@ -4,6 +4,7 @@ import atexit
 import math
 import os
 import random
+import re
 import resource
 import signal
 import sys
@@ -13,6 +14,8 @@ from typing import NoReturn
 from belljar.guest import call, execute, runner, stdio
 from belljar.guest.channel import Channel
 from belljar.guest.fresh import make_fresh
+
+STAT = "stat"  # beside main.py, what is seen as /proc/stat: the C library counts processors by it
 
 
 def warm_up() -> None:
@@ -34,7 +37,7 @@ def main(guest: int, root: str, environment: dict[str, str]) -> NoReturn:
         os.close(stdin)
     _apply_limits(header["rlimits"])
     if header["cpus"] is not None:
-        _stay_on(header["cpus"])
+        _stay_on(header["cpus"], os.path.join(root, STAT))
     os.environ.update(header["env"])
     os.umask(0o022)
     source = channel.read(header["source"])
@@ -78,10 +81,19 @@ def _apply_limits(limits: dict[str, int]) -> None:
         resource.setrlimit(which, (bound, bound))
 
 
-def _stay_on(cpus: float) -> None:
+def _stay_on(cpus: float, stat: str) -> None:
     """Keep to as many processors as the program may use, so that it sees no more; not all programs to the same ones."""
     here = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, random.sample(here, min(len(here), math.ceil(cpus))))
+    count = min(len(here), math.ceil(cpus))
+    os.sched_setaffinity(0, random.sample(here, count))
+    if os.path.exists(stat):
+        with open(stat, "r+", encoding="ascii") as file:
+            lines = file.readlines()
+            file.seek(0)
+            file.writelines(
+                line for line in lines if not re.match("cpu[0-9]", line) or int(line[3:].split()[0]) < count
+            )
+            file.truncate()
 
 
 def _write_files(channel: Channel, files: list[tuple[str, int, int]]) -> None:

@@ -34,10 +34,11 @@ _FROZEN_WITHIN = 0.05
 
 
 class GroupV1:
-    """The group of one cell: its directory in each tree."""
+    """The group of one cell: its directory in each tree. The ones of `late` are made when a limit needs them."""
 
-    def __init__(self, directories: dict[str, str]) -> None:
+    def __init__(self, directories: dict[str, str], late: dict[str, str] | None = None) -> None:
         self.directories = directories
+        self.late = late or {}
         self.places = tuple(dict.fromkeys(directories.values()))  # cpu and cpuacct are often one tree
 
     def limit(
@@ -53,9 +54,8 @@ class GroupV1:
             self._limit_memory(self.directories["memory"], memory, swap_off)
         if processes is not None:
             write(self.directories["pids"], "pids.max", str(processes))
-        if cpu_quota is not None and "cpu" in self.directories:
-            write(self.directories["cpu"], "cpu.cfs_period_us", str(_PERIOD))
-            write(self.directories["cpu"], "cpu.cfs_quota_us", str(max(1000, int(cpu_quota * _PERIOD))))
+        if cpu_quota is not None:
+            self._limit_cpu(max(1000, int(cpu_quota * _PERIOD)))
 
     def attach(self, pid: int) -> None:
         """See Group."""
@@ -107,8 +107,21 @@ class GroupV1:
     def remove(self, within: float = 1.0) -> bool:
         """See Group."""
         deadline = time.monotonic() + within
-        gone = [discard(place, deadline - time.monotonic()) for place in self.places]
+        places = [*self.places, *self.late.values()]
+        gone = [discard(place, deadline - time.monotonic()) for place in places]
         return all(gone)
+
+    def _limit_cpu(self, quota: int) -> None:
+        here = self.directories.get("cpu") or self.late.get("cpu")
+        if here is None:
+            return
+        new = "cpu" not in self.directories and not os.path.isdir(here)
+        if new:
+            os.mkdir(here)
+        write(here, "cpu.cfs_period_us", str(_PERIOD))
+        write(here, "cpu.cfs_quota_us", str(quota))
+        for pid in self.pids() if new else ():
+            write(here, "cgroup.procs", str(pid))
 
     def _limit_memory(self, here: str, memory: int, swap_off: bool) -> None:
         both = swap_off and exists(here, "memory.memsw.limit_in_bytes")
@@ -154,9 +167,11 @@ class TreeV1:
         self.missing = missing
 
     def make_group(self, name: str, controllers: Collection[str] | None = None) -> GroupV1:
-        """See Tree. Joining a tree takes the kernel milliseconds: `controllers` names those that are worth it."""
+        """See Tree. Joining a tree takes the kernel milliseconds: `controllers` names those that every cell joins."""
         wanted = self.directories.keys() if controllers is None else controllers
-        group = GroupV1({controller: f"{self.directories[controller]}/{name}" for controller in wanted})
+        places = {controller: f"{directory}/{name}" for controller, directory in self.directories.items()}
+        late = {"cpu": places["cpu"]} if "cpu" in places.keys() - wanted else {}
+        group = GroupV1({controller: places[controller] for controller in wanted}, late)
         made: list[str] = []
         try:
             for place in group.places:

@@ -111,7 +111,9 @@ def _launch(inside: Inside, outside: socket.socket) -> tuple[int, int | None]:
     says.close()
     if inside.walls:
         send_packet(outside, {"forked": 1})
-        receive_packet(outside)  # the worker is in its control group now, where there is one
+        if receive_packet(outside) is None:
+            raise ConnectionAbortedError  # the keeper has gone
+        # The worker is in its control group now, where there is one.
         send_packet(said, {"on": 1})
     for fd in (inside.guest, inside.stdout, inside.stderr):
         os.close(fd)

@@ -12,7 +12,7 @@ from belljar.linux.processes import children
 from belljar.zygote.protocol import Packet
 
 # Each tree of the first generation costs a cell some 2 ms of waiting for the kernel: CPU time comes from wait4, and the
-# pid namespace ends a cell, so that only the two that limit are joined.
+# pid namespace ends a cell, so that only the two that limit are joined. That of the processors is for runs that ask.
 _TREES = ("memory", "pids")
 _NAME = re.compile("[0-9a-f]{16}")
 
@@ -42,7 +42,8 @@ class Groups:
                 group.attach(worker)
             except ProcessLookupError:
                 return None  # it has just died, which its init will tell
-        return describe(group)
+        has_quota = not any(missing.startswith("cpu:") for missing in self._tree.missing)
+        return {**describe(group), "quota": has_quota}
 
     def _make(self, tree: Tree, cell: str) -> Group:
         return tree.make_group(cell, _TREES) if isinstance(tree, TreeV1) else tree.make_group(cell)
@@ -68,7 +69,7 @@ def _name() -> str:
 
 
 def _directories(tree: Tree) -> list[str]:
-    return list(tree.directories.values()) if isinstance(tree, TreeV1) else [tree.place]
+    return list(dict.fromkeys(tree.directories.values())) if isinstance(tree, TreeV1) else [tree.place]
 
 
 def _held(tree: Tree) -> bool:
@@ -113,7 +114,7 @@ def _sweep(tree: Tree) -> None:
 def describe(group: Group) -> Packet:
     """A group as it is told to the caller."""
     if isinstance(group, GroupV1):
-        return {"generation": 1, "directories": group.directories}
+        return {"generation": 1, "directories": group.directories, "late": group.late}
     assert isinstance(group, GroupV2)
     return {"generation": 2, "directory": group.directory}
 
@@ -121,5 +122,5 @@ def describe(group: Group) -> Packet:
 def group_of(description: Packet) -> Group:
     """The group that was described."""
     if description["generation"] == 1:
-        return GroupV1(description["directories"])
+        return GroupV1(description["directories"], description["late"])
     return GroupV2(description["directory"])

@@ -1,9 +1,11 @@
 """The walls of one cell, built by its init from inside its own namespaces, before there is a worker."""
 
 import os
+import time
 
+from belljar.guest.worker import STAT
 from belljar.linux import identity, mounts, namespaces
-from belljar.linux.mounts import MountFlag, OpenTree
+from belljar.linux.mounts import MountAttr, MountFlag, OpenTree
 from belljar.linux.namespaces import Namespace
 from belljar.linux.processes import look_in
 from belljar.zygote.protocol import Packet
@@ -11,8 +13,9 @@ from belljar.zygote.stages import stage
 from belljar.zygote.template import JAR, UID, WRITABLE, interpreter_places
 
 _INODES_OF_OURS = 16
-# Of /proc, beside processes: torch and BLAS choose their kernels by cpuinfo, Node and ps count processors in stat.
+# Of /proc, beside processes: torch and BLAS choose their kernels by cpuinfo, Node and ps need a stat.
 _SHOWN = {"cpuinfo", "loadavg", "meminfo", "stat", "uptime", "version"}
+_NOTHING_DONE = " 0" * 10
 _COUNTERS = {
     "user/max_inotify_instances": 8,
     "user/max_inotify_watches": 4096,
@@ -81,6 +84,18 @@ def _mask_proc() -> None:
             mounts.bind(directory if entry.is_dir() else file, entry.path)
     os.unlink(file)
     os.rmdir(directory)
+    _make_stat()
+
+
+def _make_stat() -> None:
+    """A /proc/stat that has the processors, which one may count there, and not what they do for others."""
+    booted = int(time.time() - time.clock_gettime(time.CLOCK_BOOTTIME))
+    lines = [f"cpu{number}{_NOTHING_DONE}\n" for number in ("", *range(len(os.sched_getaffinity(0))))]
+    path = f"{JAR}/{STAT}"
+    with open(path, "w", encoding="ascii") as file:
+        file.writelines([*lines, f"intr 0\nctxt 0\nbtime {booted}\nprocesses 1\nprocs_running 1\nprocs_blocked 0\n"])
+    mounts.bind(path, "/proc/stat")
+    mounts.mount_setattr(mounts.AT_FDCWD, "/proc/stat", add=MountAttr.RDONLY)
 
 
 def _bound_counters() -> None:

@@ -16,7 +16,7 @@ for place in ("/tmp", "/var/tmp", "/dev/shm", "/run/lock", "/dev/mqueue", "/jar"
     except OSError:
         continue
     if place == "/jar":
-        names = set(names) - {"workspace", "tmp", "shm", os.path.basename(sys.modules["__main__"].__file__)}
+        names = set(names) - {"workspace", "tmp", "shm", "stat", os.path.basename(sys.modules["__main__"].__file__)}
     # An interpreter that is installed below /tmp has to be shown there.
     names = {name for name in names if f"/tmp/{name}/" not in sys.prefix and f"/tmp/{name}/" not in sys.base_prefix}
     if names:

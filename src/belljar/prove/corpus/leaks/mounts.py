@@ -28,6 +28,7 @@ fine = (
     "/random",
     "/urandom",
     "/shm",
+    "/stat",
     "/none//deleted",  # what covers parts of /proc
     "/nothing//deleted",
 )
