@@ -70,10 +70,13 @@ def test_500_shots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             thread.start()
         shots = 0
         while shots < ROUNDS:
-            pid = target(base, chance.choice(SHARES), chance)
+            victim = chance.choice(SHARES)
+            pid = target(base, victim, chance)
             if pid is not None:
                 kill(pid)
                 shots += 1
+            if victim == "keeper" and chance.random() < 0.7:  # ten that die young in a row are refused, with reason
+                wait_until(lambda: target(base, "worker", chance) is not None, "another keeper has a cell")
             time.sleep(chance.random() * 0.01)
         over.set()
         for thread in threads:
