@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import select
 import stat
 import threading
 from collections.abc import AsyncIterable, Iterable
@@ -75,13 +76,17 @@ class _Iterator(Source):
         os.close(self.fd)
 
     def _pull(self, items: Iterable[bytes | str]) -> None:
+        poll = select.poll()
+        poll.register(self._inlet, 0)  # which tells of errors only: that nobody reads any more
         try:
             for item in items:
                 data = memoryview(to_bytes(item))
                 while data:
                     data = data[os.write(self._inlet, data) :]
+                if poll.poll(0):
+                    return  # the run is over, which an empty item would never notice
         except BrokenPipeError:
-            pass  # the run is over
+            pass  # the same
         finally:
             os.close(self._inlet)
 
