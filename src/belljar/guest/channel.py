@@ -41,6 +41,10 @@ class Channel:
         self._nonce = ""
         self._rest = b""
 
+    def close(self) -> None:
+        """Close our end."""
+        self._socket.close()
+
     def receive(self) -> tuple[dict[str, Any], int | None]:
         """The header of the program, and the descriptor of its stdin. EOFError when the host has left."""
         data, ancillary, _, _ = self._socket.recvmsg(_BLOCK, socket.CMSG_SPACE(4), socket.MSG_CMSG_CLOEXEC)

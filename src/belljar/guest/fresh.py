@@ -1,15 +1,16 @@
 """What a forked process must not share with its siblings."""
 
 import os
-import random
 import sys
 
 
 def make_fresh(environment: dict[str, str]) -> None:
-    """Own random numbers, own names for temporary files, and an environment made from nothing."""
+    """Own random numbers, own names for temporary files, and an environment made from nothing.
+
+    `random` seeds itself anew in each fork.
+    """
     os.environ.clear()
     os.environ.update(environment)
-    random.seed()
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
         numpy_random.seed()  # unlike `random`, numpy has no hook at fork

@@ -56,6 +56,7 @@ class _Errors(_Pipe):
 
 def install() -> None:
     """Give this process new standard streams on descriptors 0, 1 and 2."""
+    _Pipe.last, _Pipe.patience = None, _PATIENCE
     stdin = io.BufferedReader(_named(io.FileIO(0, closefd=False), "<stdin>"))
     stdout = io.BufferedWriter(_named(_Pipe(1, "w", closefd=False), "<stdout>"))
     stderr: Any = _named(_Errors(2, "w", closefd=False), "<stderr>")

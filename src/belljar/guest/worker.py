@@ -1,6 +1,7 @@
 """The worker process, from parked to its end: takes one program, makes it the main program, runs it, leaves."""
 
 import atexit
+import gc
 import math
 import os
 import random
@@ -18,20 +19,21 @@ from belljar.guest.fresh import make_fresh
 STAT = "stat"  # beside main.py, what is seen as /proc/stat: the C library counts processors by it
 
 
-def warm_up() -> None:
-    """Touch, once for all cells, what every run needs."""
-    runner.compile_source("1", "warm.py")
-
-
 def main(guest: int, root: str, environment: dict[str, str]) -> NoReturn:
     """Wait for the program, run it, and end as the interpreter would have ended."""
     make_fresh(environment)
     stdio.install()
-    channel = Channel(guest)
+    gc.enable()
     try:
-        header, stdin = channel.receive()
+        code = serve(Channel(guest), root)
     except EOFError:
         os._exit(0)  # parked, and never used
+    leave(code)
+
+
+def serve(channel: Channel, root: str) -> int:
+    """Take one program, and run it; returns its exit code."""
+    header, stdin = channel.receive()
     if stdin is not None:
         os.dup2(stdin, 0)
         os.close(stdin)
@@ -46,7 +48,7 @@ def main(guest: int, root: str, environment: dict[str, str]) -> NoReturn:
         file.write(source)
     _write_files(channel, header["files"])
     kinds = {"run": runner.run, "call": call.call, "execute": execute.execute}
-    leave(kinds[header["kind"]](header, source, path, channel))
+    return kinds[header["kind"]](header, source, path, channel)
 
 
 def leave(code: int) -> NoReturn:

@@ -79,11 +79,22 @@ def keep_only(*capabilities: int) -> None:
     syscall(_CAPSET, ctypes.byref(header), sets)
 
 
-def held() -> Held:
-    """The sets of this thread, without /proc."""
+def permitted() -> int:
+    """What this thread may make effective."""
+    low, high = _get()
+    return int(low.permitted | high.permitted << 32)
+
+
+def _get() -> tuple[_Data, _Data]:
     header, sets = _Header(_VERSION_3, 0), _Sets()
     syscall(_CAPGET, ctypes.byref(header), sets)
     low, high = sets
+    return low, high
+
+
+def held() -> Held:
+    """The sets of this thread, without /proc."""
+    low, high = _get()
     bounding = ambient = 0
     for capability in range(64):
         try:

@@ -64,10 +64,11 @@ def setns(fd: int, flags: int = 0) -> None:
     syscall(_SETNS, fd, flags)
 
 
-def fork_into(flags: int) -> int:
-    """os.fork, with the child in new namespaces: its pid for the caller, 0 in the child. Runs Python's at-fork hooks.
+def fork_into(flags: int, *, hooks: bool = True) -> int:
+    """os.fork, with the child in new namespaces: its pid for the caller, 0 in the child.
 
-    Not libc's fork: handlers of pthread_atfork do not run, so the caller must have one thread.
+    Not libc's fork: handlers of pthread_atfork do not run, so the caller must have one thread. Without `hooks` Python's
+    at-fork hooks do not run either: for a child that runs no code of others, and forks with hooks before one does.
     """
     address = ctypes.c_void_p()
     # libc keeps the thread's id in memory, and its own fork lets the kernel write the child's there. So do we, where
@@ -77,14 +78,17 @@ def fork_into(flags: int) -> int:
     if known:
         flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID
     tid = address.value if known else 0
-    _before_fork()
+    if hooks:
+        _before_fork()
     # The child's thread id is the 4th argument on x86_64, the 5th on aarch64; the other one is unused without SETTLS.
     pid: int = libc.syscall(_CLONE, flags | signal.SIGCHLD, 0, 0, tid, tid, 0)
     if pid == 0:
-        _after_fork_child()
+        if hooks:
+            _after_fork_child()
         return 0
     error = failure("clone") if pid == -1 else None
-    _after_fork_parent()
+    if hooks:
+        _after_fork_parent()
     if error:
         raise error
     return pid

@@ -22,7 +22,8 @@ import traceback
 from typing import NamedTuple, NoReturn
 
 from belljar.guest import worker
-from belljar.linux import namespaces, prctl
+from belljar.guest.rehearsal import rehearse
+from belljar.linux import identity, namespaces, prctl
 from belljar.linux.namespaces import Namespace
 from belljar.linux.processes import descendants, sample
 from belljar.linux.reaper import Reaped, end_strays, reap
@@ -48,6 +49,8 @@ class Inside(NamedTuple):
     walls: Packet | None = None
     lock: lockdown.Lock | None = None
     mapped: int = -1
+    hurry: bool = False
+    """Somebody waits for this cell: it takes the program as it is."""
 
     @property
     def place(self) -> str:
@@ -92,7 +95,11 @@ def main(inside: Inside) -> NoReturn:
 
 
 def _launch(inside: Inside, outside: socket.socket) -> tuple[int, int | None]:
-    """Set the cell up and fork its worker; returns its pid when it is ready, and where its refusals are heard of."""
+    """Fork the worker and set the cell up; returns its pid when it is ready, and where its refusals are heard of.
+
+    The worker is forked first and waits: each process pays for the pages that it writes after the last fork.
+    """
+    prctl.name("belljar-init")
     with stage("descriptors"):
         close_all_but(inside.guest, inside.init, inside.stdout, inside.stderr, inside.lifeline, inside.mapped)
     if inside.walls:
@@ -100,24 +107,29 @@ def _launch(inside: Inside, outside: socket.socket) -> tuple[int, int | None]:
             if os.read(inside.mapped, 1) != b"1":
                 raise StageError("maps", None, "the zygote could not map the user of the cell")
             os.close(inside.mapped)
-        walls.build(inside.walls)
+        with stage("identity"):
+            identity.become(template.UID, template.UID)
+    if inside.lock:
+        lockdown.renounce()
     with stage("orphans"):
         prctl.adopt_orphans()
     with stage("worker"):
         said, says = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         pid = os.fork()
     if pid == 0:
+        said.close()
         _become_worker(inside, says)
     says.close()
+    for fd in (inside.guest, inside.stdout, inside.stderr):
+        os.close(fd)
     if inside.walls:
-        send_packet(outside, {"forked": 1})
+        send_packet(outside, {"forked": pid})
+        walls.build(inside.walls)
         if receive_packet(outside) is None:
             raise ConnectionAbortedError  # the keeper has gone
         # The worker is in its control group now, where there is one.
-        send_packet(said, {"on": 1})
-    for fd in (inside.guest, inside.stdout, inside.stderr):
-        os.close(fd)
     with said:
+        send_packet(said, {"on": 1})
         heard = receive_packet(said)
         receive_packet(said)  # its end, when the worker has closed what is not to be open in front of a program
     if heard is None:
@@ -160,12 +172,15 @@ def close_all_but(*keep: int) -> None:
 
 def _become_worker(inside: Inside, says: socket.socket) -> NoReturn:
     try:
+        if receive_packet(says) is None:
+            os._exit(70)  # the init has ended
         if inside.walls:
-            receive_packet(says)
             with stage("cgroup namespace"):
                 namespaces.unshare(Namespace.CGROUP)  # so that its group is the root of what it sees
         _set_worker_up(inside, says.fileno())
         listener = lockdown.lock(inside.lock, () if inside.walls else (inside.root,)) if inside.lock else None
+        if not inside.hurry:
+            rehearse(inside.place)
         send_packet(says, {"ready": 1}, () if listener is None else (listener,))
         if listener is not None:
             os.close(listener)
@@ -180,6 +195,7 @@ def _become_worker(inside: Inside, says: socket.socket) -> NoReturn:
 
 def _set_worker_up(inside: Inside, says: int) -> None:
     with stage("session"):
+        prctl.name("python")
         prctl.die_with_parent(signal.SIGKILL)
         os.setsid()
     with stage("streams"):

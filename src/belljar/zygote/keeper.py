@@ -27,6 +27,7 @@ def main(control: int, owner: int) -> NoReturn:
     try:
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(signum, signal.SIG_IGN)  # a Ctrl+C at the caller's terminal is the caller's business
+        prctl.name("belljar-keeper")
         prctl.adopt_orphans()
         keeper = Keeper(socket.socket(fileno=control), owner)
         try:
@@ -75,7 +76,7 @@ class Keeper:
         sweep(self._settings["base"])
         self._root = WorkRoot(self._settings["base"])
         self._lifeline, self._lifeline_holder = os.pipe()
-        self._taken = self._asked = self._answered = 0
+        self._taken = self._asked = self._answered = self._released = 0
         self._names = count(1)
         self._most: int = self._settings["parked"]
         self._spare = min(1, self._most)
@@ -153,10 +154,11 @@ class Keeper:
         # The first run of a process is often its only one: no spare cell before the second.
         spare = self._spare if self._taken > 1 else 0
         first = min(1, self._most)
-        while self._ready and self._asked < max(self._taken + spare, first):
+        while self._ready and self._asked < max(self._taken, self._released + spare, first):
             self._asked += 1
             cell = str(next(self._names))
-            packet: Packet = {"fork": cell, "root": self._root.path if self._walls else self._root.make(cell)}
+            root = self._root.path if self._walls else self._root.make(cell)
+            packet: Packet = {"fork": cell, "root": root, "hurry": self._asked <= self._taken}
             if self._walls:
                 packet["uid"] = template.UID + self._offset_for(cell)
             try:
@@ -184,6 +186,7 @@ class Keeper:
         elif "untake" in packet:
             self._taken -= 1
         elif "release" in packet:
+            self._released += 1
             self._release(packet["release"])
         return True
 

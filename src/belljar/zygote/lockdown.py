@@ -45,19 +45,24 @@ def prepare(settings: Packet) -> Lock:
     return Lock((cell, seccomp.load("no-sockets")), abi, system, _DEVICES, None, None)
 
 
+def renounce() -> None:
+    """No execve gives anything from now on, to this process and to those that it forks."""
+    with stage("capabilities"):
+        if capabilities.permitted():
+            capabilities.drop_bounding_set()
+            prctl.securebits_lock()
+    with stage("no_new_privs"):
+        prctl.no_new_privs()
+
+
 def lock(how: Lock, own: tuple[str, ...] = ()) -> int | None:
-    """Take everything away, in the order in which each step needs what a later one takes.
+    """Take away what `renounce` has left, in the order in which each step needs what a later one takes.
 
     `own` are the directories of this cell that it may write to, beside those of every cell. Returns the descriptor on
     which refused calls are heard of, where they are to be.
     """
     with stage("capabilities"):
-        if capabilities.held().permitted:
-            capabilities.drop_bounding_set()
-            prctl.securebits_lock()
         capabilities.clear()
-    with stage("no_new_privs"):
-        prctl.no_new_privs()
     with stage("dumpable"):
         prctl.set_dumpable(True)  # a change of user id has cleared it, and with it /proc/self of the code
     if how.landlock:
@@ -74,11 +79,8 @@ def lock(how: Lock, own: tuple[str, ...] = ()) -> int | None:
 def lock_init() -> None:
     """The init keeps one capability until its run starts: to give the jar another size."""
     with stage("init: capabilities"):
-        capabilities.drop_bounding_set()
-        prctl.securebits_lock()
         capabilities.keep_only(Capability.SYS_ADMIN)
         prctl.set_dumpable(False)
-        prctl.no_new_privs()
 
 
 def finish_init(how: Lock) -> None:
@@ -90,8 +92,8 @@ def finish_init(how: Lock) -> None:
 def check(pid: int, how: Lock) -> Packet:
     """What the kernel says of a worker that should be sealed; a StageError where that is not what it must be."""
     found = {}
-    with stage("self-check"), open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
-        fields = dict(line.split(":", 1) for line in status.read().splitlines() if ":" in line)
+    with stage("self-check"):
+        fields = _status(pid)
     for name, wanted in _SEALED.items():
         found[name] = int(fields[name], 16) if name.startswith("Cap") else int(fields[name])
         # Without privileges nobody can empty it, and no_new_privs makes that no matter.
@@ -103,6 +105,14 @@ def check(pid: int, how: Lock) -> Packet:
     if descriptors[:3] != [0, 1, 2] or len(descriptors) != 4:
         raise StageError("self-check", None, f"the descriptors are {descriptors}, and must be 0, 1, 2 and the guest's")
     return {**found, "landlock": how.landlock}
+
+
+def _status(pid: int) -> dict[str, str]:
+    # Not by open(): a text file of Python's touches some hundred pages more.
+    fd = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+    text = os.read(fd, 16384).decode("ascii", "replace")
+    os.close(fd)
+    return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
 
 
 def _landlock(how: Lock, own: tuple[str, ...]) -> None:

@@ -13,7 +13,7 @@ Packets (SOCK_SEQPACKET, one JSON object each, descriptors beside it):
                         {"cell": CELL}                + the init's pidfd, guest, init, stdout, stderr
                         {"failed": ...}               in place of either
     keeper -> zygote    {"mapped": 1}
-                        {"fork": CELL, "root": DIR, "uid": N}
+                        {"fork": CELL, "root": DIR, "hurry": BOOL, "uid": N}   in a hurry: no rehearsal
     init -> keeper      {"forked": 1}                 there is a worker, which waits; answered by {"on": 1}
                         {"ready": FACTS}              + workspace; from here on the init's socket is the caller's
                         {"failed": STAGE, "errno": N, "text": ...}   a stage of the launch went wrong

@@ -9,7 +9,7 @@ import sys
 import traceback
 from typing import NoReturn
 
-from belljar.guest import worker
+from belljar.guest.rehearsal import rehearse
 from belljar.linux import identity, namespaces, prctl
 from belljar.linux.namespaces import Namespace
 from belljar.linux.reaper import end_strays
@@ -17,16 +17,20 @@ from belljar.zygote import cell, lockdown, template, walls
 from belljar.zygote.protocol import Packet, receive_packet, send_packet
 from belljar.zygote.stages import StageError, stage
 
+_REHEARSALS = 20  # bytecode specialises itself within 16 runs or so, which writes to it
+
 
 def main(keeper: socket.socket, lifeline: int, settings: Packet, mountpoint: str) -> NoReturn:
     """Serve the keeper until it is gone, then see every cell out."""
     code = 1
     try:
+        prctl.name("belljar-zygote")
         prctl.adopt_orphans()
         lock = lockdown.prepare(settings) if settings["locked"] else None
         if settings["walls"]:
             enter_walls(keeper, settings["walls"], mountpoint)
-        zygote = Zygote(keeper, lifeline, settings, lock)
+            settings["walls"]["covers"] = walls.look_at_proc(settings["walls"])
+        zygote = Zygote(keeper, lifeline, settings, lock, mountpoint)
         zygote.preload()
         zygote.serve()
         zygote.close()
@@ -62,8 +66,10 @@ def enter_walls(keeper: socket.socket, settings: Packet, mountpoint: str) -> Non
 class Zygote:
     """Forks an init for each cell that the keeper asks for, and notices when one ends badly."""
 
-    def __init__(self, keeper: socket.socket, lifeline: int, settings: Packet, lock: lockdown.Lock | None) -> None:
-        self._keeper, self._lifeline, self._settings, self._lock = keeper, lifeline, settings, lock
+    def __init__(
+        self, keeper: socket.socket, lifeline: int, settings: Packet, lock: lockdown.Lock | None, base: str
+    ) -> None:
+        self._keeper, self._lifeline, self._settings, self._lock, self._base = keeper, lifeline, settings, lock, base
         self._inits: dict[int, int] = {}
 
     def preload(self) -> None:
@@ -75,9 +81,10 @@ class Zygote:
                 importlib.import_module(name)
             except Exception as error:
                 raise StageError("preload", None, f"preload of {name!r} failed: {error}") from error
-        worker.warm_up()
+        rehearse("/tmp" if self._settings["walls"] else self._base, _REHEARSALS)
         gc.collect()
         gc.freeze()
+        gc.disable()  # until the worker; a collection writes to what it looks at
         send_packet(self._keeper, {"ready": 1})
 
     def serve(self) -> None:
@@ -128,6 +135,7 @@ class Zygote:
             base_environment=self._settings["env"],
             walls=self._settings["walls"],
             lock=self._lock,
+            hurry=packet["hurry"],
         )
         pid = self._fork_walled(inside, packet["uid"]) if inside.walls else self._fork_plain(inside)
         handle = os.pidfd_open(pid)
@@ -151,7 +159,7 @@ class Zygote:
         mapped, tell = os.pipe()
         prctl.set_dumpable(True)  # the maps of a process that is not belong to the root of the host
         try:
-            pid = namespaces.fork_into(walls.namespaces_of(inside.walls))
+            pid = namespaces.fork_into(walls.namespaces_of(inside.walls), hooks=False)
             if pid == 0:
                 cell.main(inside._replace(mapped=mapped))
         finally:

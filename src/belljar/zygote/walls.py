@@ -4,13 +4,13 @@ import os
 import time
 
 from belljar.guest.worker import STAT
-from belljar.linux import identity, mounts, namespaces
+from belljar.linux import mounts, namespaces
 from belljar.linux.mounts import MountAttr, MountFlag, OpenTree
 from belljar.linux.namespaces import Namespace
 from belljar.linux.processes import look_in
 from belljar.zygote.protocol import Packet
 from belljar.zygote.stages import stage
-from belljar.zygote.template import JAR, UID, WRITABLE, interpreter_places
+from belljar.zygote.template import JAR, WRITABLE, interpreter_places
 
 _INODES_OF_OURS = 16
 # Of /proc, beside processes: torch and BLAS choose their kernels by cpuinfo, Node and ps need a stat.
@@ -35,9 +35,7 @@ def namespaces_of(settings: Packet) -> Namespace:
 
 
 def build(settings: Packet) -> None:
-    """Become the user of the cell, and mount what only this cell has."""
-    with stage("identity"):
-        identity.become(UID, UID)
+    """Mount what only this cell has, and bound what the kernel counts for others too."""
     with stage("counters"):
         _bound_counters()
     with stage("jar"):
@@ -61,7 +59,7 @@ def build(settings: Packet) -> None:
         look_in(os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
         # Read-only: oom_score_adj, say, can be lowered as far as the host's session happened to be allowed to.
         mounts.mount("proc", "/proc", "proc", _PROC | MountFlag.RDONLY, "hidepid=2")
-        _mask_proc()
+        _mask_proc(settings["covers"])
     if settings["network"] == "none":
         with stage("loopback"):
             namespaces.loopback_up()
@@ -69,21 +67,38 @@ def build(settings: Packet) -> None:
         namespaces.join_new_session_keyring()
 
 
-def _mask_proc() -> None:
-    """Cover what tells of the host and no program needs, by a file and a directory that cannot be opened.
-
-    What is new in a kernel is covered too. Both are removed again when they stand where they are wanted.
-    """
-    file, directory = f"{JAR}/none", f"{JAR}/nothing"
-    os.mkdir(directory, 0)
-    os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0))
+def look_at_proc(settings: Packet) -> dict[str, str]:
+    """The names in /proc that are not processes, and how each is to be covered in a cell: see `_cover`."""
     with os.scandir("/proc") as entries:
-        for entry in entries:
-            if entry.name in _SHOWN or entry.name.isdigit() or entry.is_symlink():
-                continue
-            mounts.bind(directory if entry.is_dir() else file, entry.path)
-    os.unlink(file)
-    os.rmdir(directory)
+        return {entry.name: _cover(entry, settings) for entry in entries if not entry.name.isdigit()}
+
+
+def _cover(entry: os.DirEntry[str], settings: Packet) -> str:
+    """What to put over it: a "file" or a "directory" that cannot be opened, or "nothing"."""
+    if entry.name in _SHOWN or entry.is_symlink():
+        return "nothing"
+    if entry.is_dir():
+        return "directory"
+    others_are_root = not settings["rootful"] and settings["owner"][0] == 0
+    return "file" if others_are_root or entry.stat().st_mode & 0o006 else "nothing"
+
+
+def _mask_proc(covers: dict[str, str]) -> None:
+    """Cover what tells of the host and no program needs. Only what is new since the zygote has looked is looked at.
+
+    The covers are removed again when they stand where they are wanted.
+    """
+    places = {"file": f"{JAR}/none", "directory": f"{JAR}/nothing"}
+    os.mkdir(places["directory"], 0)
+    os.close(os.open(places["file"], os.O_CREAT | os.O_WRONLY, 0))
+    for name in os.listdir("/proc"):
+        cover = covers.get(name)
+        if cover is None and not name.isdigit():
+            cover = "directory" if os.path.isdir(f"/proc/{name}") else "file"
+        if cover in places:
+            mounts.bind(places[cover], f"/proc/{name}")
+    os.unlink(places["file"])
+    os.rmdir(places["directory"])
     _make_stat()
 
 
@@ -91,9 +106,11 @@ def _make_stat() -> None:
     """A /proc/stat that has the processors, which one may count there, and not what they do for others."""
     booted = int(time.time() - time.clock_gettime(time.CLOCK_BOOTTIME))
     lines = [f"cpu{number}{_NOTHING_DONE}\n" for number in ("", *range(len(os.sched_getaffinity(0))))]
+    lines.append(f"intr 0\nctxt 0\nbtime {booted}\nprocesses 1\nprocs_running 1\nprocs_blocked 0\n")
     path = f"{JAR}/{STAT}"
-    with open(path, "w", encoding="ascii") as file:
-        file.writelines([*lines, f"intr 0\nctxt 0\nbtime {booted}\nprocesses 1\nprocs_running 1\nprocs_blocked 0\n"])
+    fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644)
+    os.write(fd, "".join(lines).encode())
+    os.close(fd)
     mounts.bind(path, "/proc/stat")
     mounts.mount_setattr(mounts.AT_FDCWD, "/proc/stat", add=MountAttr.RDONLY)
 
@@ -105,8 +122,9 @@ def _bound_counters() -> None:
     """
     for name, most in _COUNTERS.items():
         try:
-            with open(f"/proc/sys/{name}", "w", encoding="ascii") as file:
-                file.write(str(most))
+            fd = os.open(f"/proc/sys/{name}", os.O_WRONLY | os.O_CLOEXEC)
+            os.write(fd, b"%d" % most)
+            os.close(fd)
         except FileNotFoundError:
             continue  # not in every kernel
         except PermissionError:
