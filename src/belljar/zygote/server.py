@@ -18,6 +18,7 @@ from belljar.zygote.protocol import Packet, receive_packet, send_packet
 from belljar.zygote.stages import StageError, stage
 
 _REHEARSALS = 20  # bytecode specialises itself within 16 runs or so, which writes to it
+_IDLE = 30  # milliseconds without a request, after which there is time to rehearse
 
 
 def main(keeper: socket.socket, lifeline: int, settings: Packet, mountpoint: str) -> NoReturn:
@@ -81,20 +82,29 @@ class Zygote:
                 importlib.import_module(name)
             except Exception as error:
                 raise StageError("preload", None, f"preload of {name!r} failed: {error}") from error
-        rehearse("/tmp" if self._settings["walls"] else self._base, _REHEARSALS)
+        gc.disable()  # until the worker; a collection writes to what it looks at
+        self._rehearse(1)
+        send_packet(self._keeper, {"ready": 1})
+
+    def _rehearse(self, times: int) -> None:
+        """Nothing is to be done for the first time in a cell; what there is now is never looked at by a collection."""
+        rehearse("/tmp" if self._settings["walls"] else self._base, times)
         gc.collect()
         gc.freeze()
-        gc.disable()  # until the worker; a collection writes to what it looks at
-        send_packet(self._keeper, {"ready": 1})
 
     def serve(self) -> None:
         """Until the keeper is gone."""
+        rehearsed = False
         while True:
             poll = select.poll()
             poll.register(self._keeper.fileno(), select.POLLIN)
             for handle in self._inits:
                 poll.register(handle, select.POLLIN)
-            for fd, _ in poll.poll():
+            ready = poll.poll(None if rehearsed else _IDLE)
+            if not ready:
+                self._rehearse(_REHEARSALS)  # not sooner: somebody may be waiting for the first cell
+                rehearsed = True
+            for fd, _ in ready:
                 if fd in self._inits:
                     self._bury(fd)
                     continue
