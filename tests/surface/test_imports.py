@@ -45,7 +45,7 @@ def test_only_python_beside_user_code(path: Path) -> None:
     ("name", "folder", "expected"),
     [
         ("os.path", "guest", True),
-        ("typer", "guest", False),
+        ("rich", "guest", False),
         ("belljar.guest.channel", "guest", True),
         ("belljar.linux.prctl", "guest", False),
         ("belljar.linux.prctl", "zygote", True),

@@ -4,19 +4,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.surface import markdown
 from tests.surface.tree import ROOT
-from typer.main import get_command
-from typer.testing import CliRunner
 
 from belljar.cli.asked import Asked
 from belljar.cli.exits import EXIT_CODES, exit_code
-from belljar.cli.keeper import HeadStart, KeeperOptions, head_start_for
-from belljar.cli.main import app
+from belljar.cli.main import COMMANDS, command, overview
 from belljar.cli.notes import notes
+from belljar.cli.parser import Parser
 from belljar.cli.screen import Plain
 from belljar.errors import PolicyError, UsageError
 from belljar.limits import Limits
@@ -24,9 +22,6 @@ from belljar.outcome import Outcome
 from belljar.report import Level, Report
 from belljar.result import Result
 from belljar.usage import Usage
-
-if TYPE_CHECKING:
-    from belljar.backends.base import Backend
 
 
 def result(outcome: Outcome, **facts: Any) -> Result:
@@ -210,63 +205,79 @@ def test_mistakes_in_the_policy(options: dict[str, Any]) -> None:
         asked(**options)
 
 
-# The head start
+# How they are read
+
+
+def read(*words: str) -> dict[str, Any]:
+    parser = Parser("do", "Do it.", "", words="[WORD]...")
+    parser.add_argument("-c", dest="code")
+    parser.add_argument("--size")
+    parser.add_argument("--add", action="append", default=[])
+    parser.add_argument("--quiet", action="store_true")
+    return {name: value for name, value in vars(parser.read(words)).items() if value not in (None, [], False)}
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("words", "found"),
     [
-        ([], KeeperOptions()),
-        (["--backend", "local", "a.py"], KeeperOptions("local")),
-        (["--backend=local", "--python", "py", "a.py"], KeeperOptions("local", "py")),
-        (["--preload", "a", "--preload=b"], KeeperOptions(preload=["a", "b"])),
-        (["a.py", "--backend"], KeeperOptions("")),
-        (["a.py", "--", "--backend", "local"], KeeperOptions()),
+        ([], {}),
+        (["a", "--size", "1", "b"], {"size": "1", "words": ["a", "b"]}),
+        (["--size=1", "-c1", "-"], {"size": "1", "code": "1", "words": ["-"]}),
+        (["-c", "-x", "--size", "-1", "--add", "--quiet"], {"code": "-x", "size": "-1", "add": ["--quiet"]}),
+        (["-c", "", "--size", ""], {"code": "", "size": ""}),
+        (["a", "--", "--size", "--", "-b"], {"words": ["a", "--size", "--", "-b"]}),
+        (["--add", "a", "--quiet", "--add", "b"], {"add": ["a", "b"], "quiet": True}),
+        (["a", "a=b c", "--add", "x=-y"], {"words": ["a", "a=b c"], "add": ["x=-y"]}),
     ],
 )
-def test_what_the_words_seem_to_say(words: list[str], expected: KeeperOptions) -> None:
-    assert KeeperOptions.guess(words) == expected
+def test_words_are_read(words: list[str], found: dict[str, Any]) -> None:
+    assert read(*words) == found
 
 
-class Closable:
-    """As much of a backend as a head start touches."""
-
-    closed = False
-
-    def close(self) -> None:
-        self.closed = True
-
-
-@pytest.mark.parametrize(("read", "used"), [(KeeperOptions("local"), True), (KeeperOptions("local", "py"), False)])
-def test_a_wrong_guess_is_given_up(read: KeeperOptions, used: bool) -> None:
-    backend: Any = Closable()
-    found: Backend | None = HeadStart(KeeperOptions("local"), backend).backend_for(read)
-    assert (found is backend, backend.closed) == (used, not used)
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--siz", "1"], "`belljar do` has no option --siz. Did you mean --size? Words for the program that begin"),
+        (["a", "-x"], "`belljar do` has no option -x."),
+        (["--size"], "argument --size: expected one argument (see belljar do --help)."),
+        (["--quiet=1"], "argument --quiet: ignored explicit argument '1' (see belljar do --help)."),
+    ],
+)
+def test_mistakes_in_the_words(words: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        read(*words)
 
 
-@pytest.mark.parametrize("words", [["--backend", "nosuch"], ["--backend", "local", "--python", "nosuch"]])
-def test_no_head_start_for_what_cannot_be(words: list[str]) -> None:
-    assert head_start_for(words) is None
+def test_a_command_without_words_takes_none() -> None:
+    with pytest.raises(UsageError, match=re.escape("`belljar doctor` takes no 'x' (see belljar doctor --help).")):
+        command("doctor").parser().read(["x"])
 
 
 # Help and documentation
 
 
-def help_of(*words: str) -> str:
-    shown = CliRunner().invoke(app(words), [*words, "--help"], prog_name="belljar", env={"COLUMNS": "100"})
-    assert shown.exit_code == 0
-    return shown.output
+def help_of(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("COLUMNS", "100")
+    return parser.format_help()
 
 
-def test_help() -> None:
-    shown = help_of()
-    assert all(f"\n  {command} " in shown for command in ("run", "version"))
-    assert "\n    belljar run hello.py\n" in shown
+def test_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = help_of(overview(), monkeypatch)
+    assert all(f"\n  {name} " in shown for name in COMMANDS)
+    assert "\n  belljar run hello.py\n" in shown
 
 
-def test_help_of_run() -> None:
-    shown = help_of("run")
-    assert '\n    belljar run -c "print(6 * 7)"\n' in shown
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_each_command(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = help_of(command(name).parser(), monkeypatch)
+    assert shown.startswith(f"Usage: belljar {name} [OPTIONS]")
+    assert "Example" in shown
+    assert max(len(line) for line in shown.splitlines()) <= 100
+
+
+def test_help_of_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = help_of(command("run").parser(), monkeypatch)
+    assert '\n  belljar run -c "print(6 * 7)"\n' in shown
     assert "no isolation" in shown
     assert "no colours" in shown
     assert all(code in shown for code in EXIT_CODES.values())
@@ -275,9 +286,7 @@ def test_help_of_run() -> None:
 
 def test_the_documented_options_are_those_of_the_command() -> None:
     rows = markdown.table((ROOT / "docs" / "command.md").read_text(), "option")
-    command: Any = get_command(app(["run"]))
-    options = [param for param in command.commands["run"].params if param.param_type_name == "option"]
-    names = [" ".join([*param.opts, *param.secondary_opts]) for param in options]
+    names = [" ".join(flags) for flags in command("run").parser().flags() if "--help" not in flags]
     documented = [" ".join(re.findall(r"--?[a-z][\w-]*", row["option"])) for row in rows]
     assert [name for name in documented if name] == names
     usual = Limits().to_dict()
@@ -304,7 +313,7 @@ def imported(*words: str) -> set[str]:
 
 def test_importing_the_entry_is_cheap() -> None:
     modules = imported("-c", "import belljar.cli.main")
-    assert {"typer", "rich", "belljar.engine", "belljar.limits"} & modules == set()
+    assert {"argparse", "rich", "belljar.engine", "belljar.limits"} & modules == set()
 
 
 def test_version_needs_no_engine() -> None:

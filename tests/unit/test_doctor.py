@@ -3,7 +3,6 @@
 import json
 
 import pytest
-import typer
 
 from belljar.cli import doctor
 from belljar.linux import support
@@ -37,9 +36,8 @@ def asked(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], name: str, as_json: bool
 ) -> tuple[int, str]:
     monkeypatch.setattr(support, "probe", lambda: HOSTS[name])
-    with pytest.raises(typer.Exit) as ended:
-        doctor.doctor(as_json)
-    return ended.value.exit_code, capfd.readouterr().out
+    code = doctor.main(doctor.parser().read(["--json"] if as_json else []))
+    return code, capfd.readouterr().out
 
 
 @pytest.mark.parametrize("name", HOSTS)

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
+from belljar.cli.parser import Parser
 from belljar.cli.screen import write
 from belljar.errors import SetupError
 from belljar.report import Level
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from belljar.linux.support import Finding, Support
 
+SUMMARY = "Say which level of isolation this host gives."
 _HELP = """Say how strong the walls are that this host gives, layer by layer, and what cures what is missing.
 
 Each layer is tried, in child processes that end at once; the host stays as it is. The answer is for the user who asks:
 root and others reach different levels.
 """
 
-_EPILOG = """\b
-Examples:
+_EPILOG = """Examples:
   belljar doctor
   belljar doctor --json
 
-\b
 Exit codes: 0 the level is at least rootless; 1 it is lower.
 """
 
@@ -39,12 +39,14 @@ _SENTENCES = {
 _STYLES = {"ok": "green", "missing": "bold red", "note": "yellow"}
 
 
-def add_to(commands: typer.Typer) -> None:
-    """Put the command where it belongs."""
-    commands.command(help=_HELP, epilog=_EPILOG, short_help="Say which level of isolation this host gives.")(doctor)
+def parser() -> Parser:
+    """Its options."""
+    parser = Parser("doctor", _HELP, _EPILOG)
+    parser.add_argument("--json", dest="as_json", action="store_true", help="As one JSON document.")
+    return parser
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="As one JSON document.")] = False) -> None:
+def main(asked: Namespace) -> int:
     """Look at the host, and print what was found."""
     if not sys.platform.startswith("linux"):
         raise SetupError(f"it needs Linux, and this is {sys.platform}", layer="platform")
@@ -52,13 +54,13 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="As one JSON doc
 
     found = support.probe()
     level = Level(support.level(found))
-    if as_json:
+    if asked.as_json:
         text = _json(found, level)
     else:
         table = _coloured(found) if os.isatty(1) else _plain(found)
         text = f"{table}\n{_cures(found)}Level `{level}`: {_SENTENCES[level]}\n"
     write("stdout", text.encode(errors="backslashreplace"))
-    raise typer.Exit(0 if level.at_least(Level.ROOTLESS) else 1)
+    return 0 if level.at_least(Level.ROOTLESS) else 1
 
 
 def _json(found: Support, level: Level) -> str:

@@ -16,7 +16,7 @@ class Cancelled(BaseException):
 
 
 class OutputClosed(BaseException):
-    """Nobody reads our output any more, as behind `head`. Not an OSError, which typer would take for its own."""
+    """Nobody reads our output any more, as behind `head`. Not an OSError: no `except` on the way is meant for it."""
 
 
 def cancel_on_signals() -> None:

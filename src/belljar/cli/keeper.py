@@ -1,9 +1,4 @@
-"""The backend of a run: begun before the command line is read, and its delay shown when it is long.
-
-The keeper is a process of its own and takes some 50 ms to come up, and so does the import of typer. So the words are
-first searched for what the keeper depends on. That is a guess (`-c --python` would mislead it): it is used only when
-typer, which decides, has read the same.
-"""
+"""The backend of a run, started before all that only the run itself needs; its delay is shown when it is long."""
 
 from __future__ import annotations
 
@@ -14,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from belljar.backends.registry import DEFAULT, backend_class
-from belljar.errors import BelljarError, UsageError
+from belljar.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from belljar.backends.base import Backend, Cell
     from belljar.plan import Plan
@@ -36,51 +31,10 @@ class KeeperOptions:
     python: str | None = None
     preload: list[str] = field(default_factory=list)
 
-    @classmethod
-    def guess(cls, words: Sequence[str]) -> KeeperOptions:
-        """The options among the words of a command line, as far as one can see without knowing the others."""
-        found = cls()
-        rest = iter(words)
-        for word in rest:
-            if word == "--":
-                break
-            name, equals, value = word.partition("=")
-            if name in ("--backend", "--python", "--preload"):
-                value = value if equals else next(rest, "")
-                if name == "--preload":
-                    found.preload.append(value)
-                else:
-                    setattr(found, name[2:], value)
-        return found
-
     def make(self) -> Backend:
         """The backend."""
         make = backend_class(self.backend or DEFAULT)
         return make(preload=self.preload, python=self.python and _interpreter(self.python))
-
-
-@dataclass
-class HeadStart:
-    """A backend whose keeper is on its way."""
-
-    options: KeeperOptions
-    backend: Backend
-
-    def backend_for(self, options: KeeperOptions) -> Backend | None:
-        """The backend, if it is what was asked for; else it is given up."""
-        if options == self.options:
-            return self.backend
-        self.backend.close()
-        return None
-
-
-def head_start_for(words: Sequence[str]) -> HeadStart | None:
-    """Start the keeper that this command line seems to need."""
-    options = KeeperOptions.guess(words)
-    try:
-        return HeadStart(options, options.make())
-    except BelljarError:
-        return None  # if it was no wrong guess, the command itself will meet it again
 
 
 class PatientBackend:

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Protocol, cast
 
 from belljar.cli.early_end import Cancelled, OutputClosed, cancel_on_signals, ignore_signals
 from belljar.errors import BelljarError, UsageError
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Sequence
 
-    import typer
+    from belljar.cli.parser import Parser
 
-COMMANDS = {
-    "prove": "belljar.cli.prove",
-    "run": "belljar.cli.run",
-    "doctor": "belljar.cli.doctor",
-    "version": "belljar.cli.version",
-}
+    class Command(Protocol):
+        """The module of a command."""
+
+        SUMMARY: str
+
+        @staticmethod
+        def parser() -> Parser: ...
+
+        @staticmethod
+        def main(asked: Namespace) -> int: ...
+
+
+COMMANDS = ("run", "doctor", "prove", "version")
 
 USAGE, SETUP = 2, 125
 OUTPUT_CLOSED = 141  # as the shell shows the end of a program that SIGPIPE has ended
 
-_EPILOG = """\b
-Examples:
+_EXAMPLES = """Examples:
   belljar run hello.py
   belljar run -c "print(6 * 7)"
   belljar doctor
@@ -38,6 +45,8 @@ def main() -> NoReturn:
     """Run the command line of this process, and end the process."""
     try:
         _leave(_run(sys.argv[1:]))
+    except SystemExit:  # after the help
+        _leave(0)
     except Cancelled as cancelled:
         _leave(cancelled.exit_code, "cancelled")
     except OutputClosed:
@@ -48,43 +57,32 @@ def main() -> NoReturn:
         _leave(SETUP, str(error))
 
 
-def app(words: Sequence[str]) -> typer.Typer:
-    """The command line with the one command that is asked for, or with all of them when that is help."""
+def command(name: str) -> Command:
+    """The module of a command; it imports no more than its options need."""
     from importlib import import_module
 
-    import typer
-
-    # Without markup typer does not import rich, which takes as long as a whole run.
-    commands = typer.Typer(
-        help="Run untrusted code under glass.",
-        epilog=_EPILOG,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        add_completion=False,
-    )
-    commands.callback()(_no_command)  # typer takes a command that is alone for the whole command line
-    for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
-        import_module(COMMANDS[name]).add_to(commands)
-    return commands
+    return cast("Command", import_module(f"belljar.cli.{name}"))
 
 
-def _no_command() -> None:
-    pass
+def overview() -> Parser:
+    """What stands above the commands: it only knows of help."""
+    from belljar.cli.parser import Parser
+
+    summaries = "\n".join(f"  {name:<9}{command(name).SUMMARY}" for name in COMMANDS)
+    return Parser("", "Run untrusted code under glass.", f"Commands:\n{summaries}\n\n{_EXAMPLES}", words="COMMAND ...")
 
 
-def _run(words: list[str]) -> int:
+def _run(words: Sequence[str]) -> int:
     _open_standard_descriptors()
     cancel_on_signals()
-    head_start = None
-    if words[:1] == ["run"]:
-        from belljar.cli.keeper import head_start_for
-
-        head_start = head_start_for(words[1:])
-    try:
-        app(words)(words or ["--help"], prog_name="belljar", obj=head_start)
-    except SystemExit as end:  # the way in which typer returns
-        return end.code if isinstance(end.code, int) else 0
-    raise AssertionError("typer always ends by SystemExit")
+    name = words[0] if words else "--help"
+    if name not in COMMANDS:
+        parser = overview()
+        found = parser.read([name])
+        raise UsageError.unknown("belljar", found.words[0], COMMANDS)
+    asked_for = command(name)
+    parser = asked_for.parser()
+    return asked_for.main(parser.read(words[1:]))
 
 
 def _open_standard_descriptors() -> None:

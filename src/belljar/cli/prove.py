@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
+from belljar.cli.parser import Parser
 from belljar.cli.screen import write
 from belljar.errors import UsageError
 from belljar.prove import report
@@ -17,8 +16,11 @@ from belljar.prove.runner import prove as prove_all
 from belljar.prove.throwaway import run_in
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from belljar.prove.runner import Proof, Tried
 
+SUMMARY = "Attack the walls of this machine."
 _HELP = """Try to break out: run a corpus of attacks, and judge each from outside.
 
 Each runs in a cell of its own, as a run of yours would. What held is told with the layer that held it, as far as
@@ -27,14 +29,12 @@ that is known. An attack that crashes, or does not say what came of it, is uncle
 With --backend local there are no walls, and most attacks get through: it shows that the corpus can fail. They run in a
 namespace that is thrown away then, and do no harm.
 """
-_EPILOG = """\b
-Examples:
+_EPILOG = """Examples:
   belljar prove
   belljar prove --only "network/*"
   belljar prove --category leaks --json
   belljar prove --list
 
-\b
 Exit codes: 0 everything held that is promised; 1 something broke or is unclear;
 125 this machine cannot run it; 2 wrong usage.
 """
@@ -42,32 +42,37 @@ _MOST_WORKERS = 8
 _COLORS = {"held": "green", "broke": "bold red", "known": "yellow", "unclear": "yellow", "skipped": "dim"}
 
 
-def add_to(commands: typer.Typer) -> None:
-    """Put the command where it belongs."""
-    commands.command(help=_HELP, epilog=_EPILOG, short_help="Attack the walls of this machine.")(prove)
+def parser() -> Parser:
+    """Its options."""
+    parser = Parser("prove", _HELP, _EPILOG)
+    add = parser.add_argument
+    add("--backend", metavar="NAME", default="namespace", help="Whose cells to attack (default namespace).")
+    add("--only", metavar="GLOB", help="Only attacks whose name matches.")
+    add("--category", metavar="C", help=f"Only one of: {', '.join(CATEGORIES)}.")
+    add("--workers", metavar="N", help="How many at a time (default: 2 a processor).")
+    add("--json", dest="as_json", action="store_true", help="Print all of it as one JSON document.")
+    add("--list", dest="as_list", action="store_true", help="List the attacks, and run none.")
+    return parser
 
 
-def prove(
-    backend: Annotated[str, typer.Option(metavar="NAME", help="Whose cells to attack.")] = "namespace",
-    only: Annotated[str | None, typer.Option(metavar="GLOB", help="Only attacks whose name matches.")] = None,
-    category: Annotated[str | None, typer.Option(metavar="C", help=f"Only one of: {', '.join(CATEGORIES)}.")] = None,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", help="How many at a time (default: 2 a processor).")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as one JSON document.")] = False,
-    as_list: Annotated[bool, typer.Option("--list", help="List the attacks, and run none.")] = False,
-) -> None:
+def main(asked: Namespace) -> int:
     """Read the options, attack, and exit."""
-    attacks = chosen(only, category)
-    if as_list:
+    attacks = chosen(asked.only, asked.category)
+    if asked.as_list:
         write("stdout", "".join(f"{line}\n" for line in report.listing(attacks)).encode())
-        return
-    if workers is not None and not 1 <= workers <= _MOST_WORKERS:
-        raise UsageError.about("--workers", workers, f"a whole number from 1 to {_MOST_WORKERS}")
-    at_once = workers or min(_MOST_WORKERS, 2 * (os.cpu_count() or 1))
-    if backend == "local":
-        raise typer.Exit(run_in(lambda: _attack(attacks, backend, at_once, as_json)))
-    raise typer.Exit(_attack(attacks, backend, at_once, as_json))
+        return 0
+    at_once = _workers(asked.workers)
+    if asked.backend == "local":
+        return run_in(lambda: _attack(attacks, asked.backend, at_once, asked.as_json))
+    return _attack(attacks, asked.backend, at_once, asked.as_json)
+
+
+def _workers(given: str | None) -> int:
+    if given is None:
+        return min(_MOST_WORKERS, 2 * (os.cpu_count() or 1))
+    if not given.isdecimal() or not 1 <= int(given) <= _MOST_WORKERS:
+        raise UsageError.about("--workers", given, f"a whole number from 1 to {_MOST_WORKERS}")
+    return int(given)
 
 
 def chosen(only: str | None, category: str | None) -> list[Attack]:

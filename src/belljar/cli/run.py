@@ -6,22 +6,20 @@ import json
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-import typer
-
-from belljar.cli import options  # noqa: TC001  typer reads the annotations
-from belljar.cli.asked import Asked, make_directory
 from belljar.cli.early_end import Cancelled
-from belljar.cli.exits import exit_code
-from belljar.cli.keeper import HeadStart, KeeperOptions, PatientBackend
-from belljar.cli.notes import notes
-from belljar.cli.screen import Screen, write
-from belljar.errors import SetupError
-from belljar.events import Finished, Output
-from belljar.sandbox import Sandbox
+from belljar.cli.keeper import KeeperOptions, PatientBackend
+from belljar.cli.options import add_options, limits_in
+from belljar.cli.parser import Parser
 
 if TYPE_CHECKING:
-    from belljar.result import Result
+    from argparse import Namespace
 
+    from belljar.cli.asked import Asked
+    from belljar.cli.screen import Screen
+    from belljar.result import Result
+    from belljar.sandbox import Sandbox
+
+SUMMARY = "Run a program in a fresh cell."
 _HELP = """Run a program in a fresh cell, and end with its exit code.
 
 FILE is the program; - reads it from stdin. ARGS are its sys.argv[1:]; put those that begin with - behind --.
@@ -32,8 +30,7 @@ program: they could rewrite what you see. In a pipe or file every byte comes thr
 The backend 'local' has no isolation: it bounds a program and ends all of it, but the program can do what you can.
 """
 
-_EPILOG = """\b
-Examples:
+_EPILOG = """Examples:
   belljar run hello.py
   belljar run -c "print(6 * 7)"
   echo "print('hi')" | belljar run -
@@ -42,79 +39,61 @@ Examples:
   belljar run --file in.csv --out results job.py
   belljar run --json hello.py
 
-\b
 Exit codes: the program's own; 1 it does not compile; 122 over a limit;
 124 timed out; 125 the sandbox failed; 126 denied; 130 cancelled; 137 out of
 memory; 128+n ended by signal n; 2 wrong usage; 141 nobody reads our output.
 """
 
 
-def add_to(commands: typer.Typer) -> None:
-    """Put the command where it belongs."""
-    commands.command(help=_HELP, epilog=_EPILOG, short_help="Run a program in a fresh cell.")(run)
+def parser() -> Parser:
+    """Its options."""
+    parser = Parser("run", _HELP, _EPILOG, words="[FILE] [ARGS]...")
+    add_options(parser)
+    return parser
 
 
-def run(
-    context: typer.Context,
-    file: options.File = None,
-    args: options.Args = None,
-    code: options.Code = None,
-    backend: options.Backend = None,
-    level: options.Level = None,
-    language: options.Language = "python",
-    memory: options.Memory = None,
-    wall: options.Wall = None,
-    cpu: options.Cpu = None,
-    cpus: options.Cpus = None,
-    processes: options.Processes = None,
-    disk: options.Disk = None,
-    files: options.Files = None,
-    open_files: options.OpenFiles = None,
-    output: options.Output = None,
-    grace: options.Grace = None,
-    stdin: options.Stdin = None,
-    inputs: options.Inputs = None,
-    env: options.Env = None,
-    out: options.Out = None,
-    preload: options.Preload = None,
-    python: options.Python = None,
-    as_json: options.AsJson = False,
-    live: options.Live = True,
-) -> None:
-    """Read the options, run, and exit."""
-    limits = {"memory": memory, "wall": wall, "cpu": cpu, "cpus": cpus, "processes": processes}
-    limits |= {"disk": disk, "files": files, "open_files": open_files, "output": output, "grace": grace}
-    asked = Asked.of(
+def main(asked: Namespace) -> int:
+    """Start the keeper, which takes the longest, then import what the run needs; returns the exit code."""
+    backend = KeeperOptions(asked.backend, asked.python, asked.preload).make()
+
+    from belljar.cli.asked import Asked, make_directory
+    from belljar.cli.exits import exit_code
+    from belljar.cli.notes import notes
+    from belljar.cli.screen import Screen, write
+    from belljar.sandbox import Sandbox
+
+    file, *args = asked.words or [None]
+    wanted = Asked.of(
         file=file,
-        args=args or [],
-        code=code,
-        language=language,
-        limits={name: value for name, value in limits.items() if value is not None},
-        level=level,
-        stdin=stdin,
-        inputs=inputs or [],
-        env=env or [],
+        args=args,
+        code=asked.code,
+        language=asked.language,
+        limits=limits_in(vars(asked)),
+        level=asked.level,
+        stdin=asked.stdin,
+        inputs=asked.inputs,
+        env=asked.env,
     )
-    if out is not None:
-        make_directory(out)
-    keeper = KeeperOptions(backend, python, preload or [])
-    head_start: HeadStart | None = context.obj
-    found = (head_start and head_start.backend_for(keeper)) or keeper.make()
-    screen = Screen(asked.limits.output)
-    with Sandbox(asked.policy, limits=asked.limits, backend=PatientBackend(found)) as box:
-        result = _follow(box, asked, screen, live=live and not as_json)
-    if out is not None:
-        _save(result, out)
-    if as_json:
+    if asked.out is not None:
+        make_directory(asked.out)
+    screen = Screen(wanted.limits.output)
+    live = asked.live is not False
+    with Sandbox(wanted.policy, limits=wanted.limits, backend=PatientBackend(backend)) as box:
+        result = _follow(box, wanted, screen, live=live and not asked.as_json)
+    if asked.out is not None:
+        _save(result, asked.out)
+    if asked.as_json:
         write("stdout", json.dumps(result.to_dict()).encode() + b"\n")
     else:
         if not live:
             _show(result, screen)
         screen.end(notes(result))
-    raise typer.Exit(exit_code(result))
+    return exit_code(result)
 
 
 def _follow(box: Sandbox, asked: Asked, screen: Screen, *, live: bool) -> Result:
+    from belljar.events import Finished, Output
+
     # Closed explicitly: if we are ended while we write, the run has to end before we do.
     with closing(box.stream(asked.request)) as events:
         try:
@@ -136,6 +115,8 @@ def _show(result: Result, screen: Screen) -> None:
 
 
 def _save(result: Result, directory: str) -> None:
+    from belljar.errors import SetupError
+
     for file in result.files.values():
         try:
             file.save(directory)
