@@ -105,6 +105,10 @@ class _Attr(ctypes.Structure):
     )
 
 
+# Plain numbers: to combine flags of an enum takes longer than a mount.
+_BIND, _BIND_ALL = int(MountFlag.BIND), int(MountFlag.BIND | MountFlag.REC)
+
+
 def mount(source: str | None, target: str, fstype: str | None = None, flags: int = 0, data: str | None = None) -> None:
     """mount(2)."""
     syscall(_MOUNT, _bytes(source), _bytes(target), _bytes(fstype), flags, _bytes(data))
@@ -112,7 +116,7 @@ def mount(source: str | None, target: str, fstype: str | None = None, flags: int
 
 def bind(source: str, target: str, *, recursive: bool = False) -> None:
     """Show `source` at `target` too. Its options come along: `remount_bind` changes them."""
-    mount(source, target, None, MountFlag.BIND | (MountFlag.REC if recursive else 0))
+    mount(source, target, None, _BIND_ALL if recursive else _BIND)
 
 
 def remount_bind(target: str, flags: int) -> None:

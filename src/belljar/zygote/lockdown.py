@@ -11,7 +11,8 @@ from belljar.zygote.protocol import Packet
 from belljar.zygote.stages import StageError, stage
 
 _SEALED = {"CapInh": 0, "CapPrm": 0, "CapEff": 0, "CapBnd": 0, "CapAmb": 0, "NoNewPrivs": 1, "Seccomp": 2}
-_READ = AccessFs.EXECUTE | AccessFs.READ_FILE | AccessFs.READ_DIR
+_READ = int(AccessFs.EXECUTE | AccessFs.READ_FILE | AccessFs.READ_DIR)
+_OF_FILES = int(AccessFs.READ_FILE | AccessFs.WRITE_FILE | AccessFs.EXECUTE | AccessFs.TRUNCATE)
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 # What programs read of a host that they share with others, where they have no root of their own.
 _ETC = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types", "/etc/ssl/certs")
@@ -22,6 +23,9 @@ class Lock(NamedTuple):
 
     filters: tuple[bytes, ...]
     landlock: int
+    """The ABI of the kernel; its rights and scopes are the next two."""
+    rights: int
+    scopes: int
     readable: tuple[str, ...]
     writable: tuple[str, ...]
     uid: int | None
@@ -34,15 +38,16 @@ def prepare(settings: Packet) -> Lock:
     """The lock that the settings ask for."""
     cell = seccomp.load("cell")
     abi = landlock.abi()
+    rights, scopes = int(landlock.fs_rights(abi)), int(landlock.scopes(abi))
     if settings["walls"]:
         shared = [target for _, target, mode in settings["walls"]["mounts"] if mode == "rw"]
         writable = (template.JAR, template.WORKSPACE, "/tmp", "/dev", *shared)
         traced = seccomp.numbers("cell") if settings["walls"]["trace"] else None
-        return Lock((cell,), abi, ("/",), writable, template.UID, traced)
+        return Lock((cell,), abi, rights, scopes, ("/",), writable, template.UID, traced)
     if not abi:
         raise StageError("landlock", None, "this kernel has none, and without namespaces nothing else bounds the files")
     system = (*template.SYSTEM, *template.interpreter_places(), *_ETC, "/dev/random", "/dev/urandom")
-    return Lock((cell, seccomp.load("no-sockets")), abi, system, _DEVICES, None, None)
+    return Lock((cell, seccomp.load("no-sockets")), abi, rights, scopes, system, _DEVICES, None, None)
 
 
 def renounce() -> None:
@@ -116,15 +121,13 @@ def _status(pid: int) -> dict[str, str]:
 
 
 def _landlock(how: Lock, own: tuple[str, ...]) -> None:
-    rights = landlock.fs_rights(how.landlock)
-    files = rights & (AccessFs.READ_FILE | AccessFs.WRITE_FILE | AccessFs.EXECUTE | AccessFs.TRUNCATE)
-    with landlock.Ruleset(handled_fs=rights, scoped=landlock.scopes(how.landlock)) as ruleset:
-        for paths, allowed in ((how.readable, _READ), (how.writable, rights), (own, rights)):
+    with landlock.Ruleset(handled_fs=how.rights, scoped=how.scopes) as ruleset:
+        for paths, allowed in ((how.readable, _READ), (how.writable, how.rights), (own, how.rights)):
             for path in paths:
                 try:
                     fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
                 except FileNotFoundError:
                     continue  # not every host has every place
-                ruleset.allow_path(fd, allowed if os.path.isdir(path) else allowed & files)
+                ruleset.allow_path(fd, allowed if os.path.isdir(path) else allowed & how.rights & _OF_FILES)
                 os.close(fd)
         ruleset.restrict_self()

@@ -49,11 +49,14 @@ LONGEST_CLAIM = 16 << 20
 DEEPEST_CLAIM = 200
 _DESCRIPTORS = 8
 _LENGTH = struct.Struct(">I")
+# Made once: json.dumps makes an encoder each time it is given options, json.loads looks for the encoding.
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+_decode = json.JSONDecoder().decode
 
 
 def send_packet(sock: socket.socket, packet: Packet, descriptors: tuple[int, ...] = ()) -> None:
     """Send one packet whole, or raise OSError. A peer that is gone never raises SIGPIPE."""
-    data = json.dumps(packet, separators=(",", ":")).encode()
+    data = _encode(packet).encode()
     if descriptors:
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
         sock.sendmsg([data], rights, socket.MSG_NOSIGNAL)
@@ -75,7 +78,7 @@ def receive_packet(sock: socket.socket, flags: int = 0) -> tuple[Packet, list[in
     for _, kind, rights in ancillary:
         if kind == socket.SCM_RIGHTS:
             descriptors.frombytes(rights[: len(rights) - len(rights) % 4])
-    return json.loads(data), list(descriptors)
+    return _decode(data.decode()), list(descriptors)
 
 
 class Claims:

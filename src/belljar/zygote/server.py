@@ -30,7 +30,8 @@ def main(keeper: socket.socket, lifeline: int, settings: Packet, mountpoint: str
         lock = lockdown.prepare(settings) if settings["locked"] else None
         if settings["walls"]:
             enter_walls(keeper, settings["walls"], mountpoint)
-            settings["walls"]["covers"] = walls.look_at_proc(settings["walls"])
+            # What is the same for each cell, looked up once.
+            settings["walls"] |= {"covers": walls.look_at_proc(settings["walls"]), "hidden": walls.hidden_places()}
         zygote = Zygote(keeper, lifeline, settings, lock, mountpoint)
         zygote.preload()
         zygote.serve()

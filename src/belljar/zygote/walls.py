@@ -24,14 +24,15 @@ _COUNTERS = {
     "user/max_user_namespaces": 0,
     "kernel/shmall": 16384,  # pages of System V segments, which no process needs to have mapped
 }
-_PLAIN = MountFlag.NOSUID | MountFlag.NODEV
-_PROC = _PLAIN | MountFlag.NOEXEC
+_PLAIN = int(MountFlag.NOSUID | MountFlag.NODEV)
+_PROC = int(_PLAIN | MountFlag.NOEXEC)
+_PROC_READ_ONLY = int(_PROC | MountFlag.RDONLY)
+_NAMESPACES = int(Namespace.USER | Namespace.MOUNT | Namespace.PID | Namespace.IPC)
 
 
-def namespaces_of(settings: Packet) -> Namespace:
+def namespaces_of(settings: Packet) -> int:
     """The namespaces that a cell has for itself."""
-    own = Namespace.USER | Namespace.MOUNT | Namespace.PID | Namespace.IPC
-    return own if settings["network"] == "host" else own | Namespace.NET
+    return _NAMESPACES if settings["network"] == "host" else _NAMESPACES | int(Namespace.NET)
 
 
 def build(settings: Packet) -> None:
@@ -39,7 +40,7 @@ def build(settings: Packet) -> None:
     with stage("counters"):
         _bound_counters()
     with stage("jar"):
-        hidden = _open_hidden()
+        hidden = _open_hidden(settings["hidden"])
         mounts.mount("jar", JAR, "tmpfs", _PLAIN, size_option(settings["disk"], settings["files"]))
         in_place = {target for _, target, _ in settings["mounts"]}
         for name, place in WRITABLE.items():
@@ -48,7 +49,7 @@ def build(settings: Packet) -> None:
             os.mkdir(f"{JAR}/{name}", 0o755)
             if name != "workspace":
                 os.chmod(f"{JAR}/{name}", 0o1777)
-            mounts.mount(f"{JAR}/{name}", place, None, MountFlag.BIND, None)
+            mounts.bind(f"{JAR}/{name}", place)
         for place, tree in hidden:
             os.makedirs(place)
             mounts.move_mount(tree, place)
@@ -58,7 +59,7 @@ def build(settings: Packet) -> None:
         mounts.mount("proc", "/proc", "proc", _PROC, "subset=pid")
         look_in(os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
         # Read-only: oom_score_adj, say, can be lowered as far as the host's session happened to be allowed to.
-        mounts.mount("proc", "/proc", "proc", _PROC | MountFlag.RDONLY, "hidepid=2")
+        mounts.mount("proc", "/proc", "proc", _PROC_READ_ONLY, "hidepid=2")
         _mask_proc(settings["covers"])
     if settings["network"] == "none":
         with stage("loopback"):
@@ -132,16 +133,19 @@ def _bound_counters() -> None:
                 raise
 
 
-def _open_hidden() -> list[tuple[str, int]]:
-    """The interpreter, where it is in a place that the cell is about to cover with its own."""
+def hidden_places() -> list[str]:
+    """The interpreter, where it is in a place that a cell covers with its own."""
     covered = tuple(f"{place}/" for place in WRITABLE.values())
-    places = [place for place in interpreter_places() if place.startswith(covered)]
+    return [place for place in interpreter_places() if place.startswith(covered)]
+
+
+def _open_hidden(places: list[str]) -> list[tuple[str, int]]:
     return [(place, mounts.open_tree(place, OpenTree.CLONE | OpenTree.RECURSIVE)) for place in places]
 
 
 def resize(disk: int, files: int) -> None:
     """Give the jar another size than it was parked with."""
-    mounts.mount("jar", JAR, None, MountFlag.REMOUNT | _PLAIN, size_option(disk, files))
+    mounts.mount("jar", JAR, None, int(MountFlag.REMOUNT | _PLAIN), size_option(disk, files))
 
 
 def size_option(disk: int, files: int) -> str:
