@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         def main(asked: Namespace) -> int: ...
 
 
-COMMANDS = ("run", "doctor", "prove", "version")
+COMMANDS = ("run", "doctor", "prove", "bench", "version")
 
 USAGE, SETUP = 2, 125
 OUTPUT_CLOSED = 141  # as the shell shows the end of a program that SIGPIPE has ended
@@ -37,6 +37,7 @@ _EXAMPLES = """Examples:
   belljar run -c "print(6 * 7)"
   belljar doctor
   belljar prove
+  belljar bench
   belljar version
 """
 

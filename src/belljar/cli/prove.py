@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from belljar.cli.parser import Parser
-from belljar.cli.screen import write
+from belljar.cli.screen import Progress, write
 from belljar.errors import UsageError
 from belljar.prove import report
 from belljar.prove.attacks import CATEGORIES, Attack, corpus
@@ -90,8 +90,12 @@ def chosen(only: str | None, category: str | None) -> list[Attack]:
 
 
 def _attack(attacks: list[Attack], backend: str, workers: int, as_json: bool) -> int:
-    progress = _Progress(len(attacks))
-    proof = prove_all(attacks, backend=backend, workers=workers, on_tried=progress.step)
+    progress = Progress(len(attacks))
+
+    def step(tried: Tried) -> None:
+        progress.step(tried.attack.name)
+
+    proof = prove_all(attacks, backend=backend, workers=workers, on_tried=step)
     progress.end()
     if as_json:
         write("stdout", json.dumps(report.to_dict(proof)).encode() + b"\n")
@@ -114,21 +118,3 @@ def _show_table(proof: Proof) -> None:
     for name, severity, verdict, why in report.rows(proof):
         table.add_row(Text(name), Text(severity), Text(verdict, _COLORS[verdict]), Text(why, overflow="fold"))
     Console().print(table)
-
-
-class _Progress:
-    """A line on stderr that counts, on a terminal only."""
-
-    def __init__(self, total: int) -> None:
-        self._total, self._done, self._on = total, 0, os.isatty(2)
-
-    def step(self, tried: Tried) -> None:
-        """One more is over. Called from several threads: a figure that comes late does no harm."""
-        self._done += 1
-        if self._on:
-            write("stderr", f"\r\x1b[K{self._done}/{self._total} {tried.attack.name}".encode())
-
-    def end(self) -> None:
-        """Take the line away."""
-        if self._on:
-            write("stderr", b"\r\x1b[K")

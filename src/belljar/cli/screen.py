@@ -123,3 +123,21 @@ def say(text: str) -> None:
         write("stderr", f"{name} {text}\n".encode(errors="backslashreplace"))
     except (OutputClosed, SetupError):
         pass
+
+
+class Progress:
+    """A line on stderr that counts, on a terminal only."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._done, self._on = total, 0, os.isatty(2)
+
+    def step(self, name: str) -> None:
+        """One more. Called from several threads: a figure that comes late does no harm."""
+        self._done += 1
+        if self._on:
+            write("stderr", f"\r\x1b[K{self._done}/{self._total} {name}".encode())
+
+    def end(self) -> None:
+        """Take the line away."""
+        if self._on:
+            write("stderr", b"\r\x1b[K")

@@ -1,0 +1,1 @@
+"""How fast belljar is on this machine, beside what else runs code here: measured in turns, told as ratios."""
