@@ -25,6 +25,9 @@ from typing import Any
 
 _LENGTH = struct.Struct(">I")
 _BLOCK = 1 << 18
+# Made once, before there is a program: see zygote/protocol.py.
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+_decode = json.JSONDecoder().decode
 LONGEST_CLAIM = 16 << 20
 
 
@@ -54,7 +57,7 @@ class Channel:
             if kind == socket.SCM_RIGHTS:
                 stdin = array.array("i", rights)[0]
         (length,) = _LENGTH.unpack(self.read(_LENGTH.size))
-        header: dict[str, Any] = json.loads(self.read(length))
+        header: dict[str, Any] = _decode(self.read(length).decode())
         self._nonce = header["n"]
         return header, stdin
 
@@ -80,7 +83,7 @@ class Channel:
         """Tell the host something. A forked child of the program has nothing to say here."""
         if os.getpid() != self._owner:
             return
-        data = json.dumps({"n": self._nonce, kind: content}, allow_nan=False, separators=(",", ":")).encode()
+        data = _encode({"n": self._nonce, kind: content}).encode()
         if len(data) > LONGEST_CLAIM:
             raise TooLongError(f"{len(data)} bytes are more than the {LONGEST_CLAIM} that an answer may have")
         # A SIGINT in the middle of a frame would leave half of it behind.

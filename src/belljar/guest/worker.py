@@ -1,6 +1,7 @@
 """The worker process, from parked to its end: takes one program, makes it the main program, runs it, leaves."""
 
 import atexit
+import errno
 import gc
 import math
 import os
@@ -44,8 +45,7 @@ def serve(channel: Channel, root: str) -> int:
     os.umask(0o022)
     source = channel.read(header["source"])
     path = os.path.join(root, header["filename"])
-    with open(path, "wb") as file:
-        file.write(source)
+    _write_source(path, source)
     _write_files(channel, header["files"])
     kinds = {"run": runner.run, "call": call.call, "execute": execute.execute}
     return kinds[header["kind"]](header, source, path, channel)
@@ -96,6 +96,14 @@ def _stay_on(cpus: float, stat: str) -> None:
                 line for line in lines if not re.match("cpu[0-9]", line) or int(line[3:].split()[0]) < count
             )
             file.truncate()
+
+
+def _write_source(path: str, source: bytes) -> None:
+    """Not by open(), whose objects are pages to be copied."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+    if os.write(file, source) < len(source):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+    os.close(file)
 
 
 def _write_files(channel: Channel, files: list[tuple[str, int, int]]) -> None:

@@ -15,13 +15,12 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
+_BLOCK, _SHORT = 65536, 2048
+
 
 class GroupUsage(NamedTuple):
     """What all processes of a group used together; None is "this kernel does not say"."""
 
-    cpu_user: float
-    cpu_system: float
-    memory_now: int
     memory_peak: int | None
     processes_peak: int | None
     oom_kills: int
@@ -52,6 +51,9 @@ class Group(Protocol):
 
     def usage(self) -> GroupUsage:
         """What was used since the group was made, by the living and the dead."""
+
+    def cpu_time(self) -> tuple[float, float]:
+        """Seconds of processor time by now, of the programs and of the kernel for them."""
 
     def is_empty(self) -> bool:
         """Whether no process is here."""
@@ -97,9 +99,11 @@ def read(directory: str, name: str) -> str:
     """A small file of a group."""
     fd = os.open(f"{directory}/{name}", os.O_RDONLY | os.O_CLOEXEC)
     try:
-        text = os.read(fd, 65536)
-        while more := os.read(fd, 65536):
-            text += more
+        text = b""
+        while part := os.read(fd, _BLOCK):
+            text += part
+            if len(part) < _SHORT:
+                break  # a file of this kernel's own that is not full of pages is read in one piece
         return text.decode()
     except OSError as error:
         _raise_as_gone(error, f"{directory}/{name}")

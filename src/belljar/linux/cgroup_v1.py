@@ -89,16 +89,22 @@ class GroupV1:
     def usage(self) -> GroupUsage:
         """See Group. pids.peak is in newer kernels only."""
         memory, pids = self.directories["memory"], self.directories["pids"]
-        user, system = self._cpu()
         return GroupUsage(
-            cpu_user=user,
-            cpu_system=system,
-            memory_now=int(read(memory, "memory.usage_in_bytes")),
             memory_peak=int(read(memory, "memory.max_usage_in_bytes")),
             processes_peak=int(read(pids, "pids.peak")) if exists(pids, "pids.peak") else None,
             oom_kills=fields(read(memory, "memory.oom_control")).get("oom_kill", 0),
             process_refusals=fields(read(pids, "pids.events")).get("max", 0),
         )
+
+    def cpu_time(self) -> tuple[float, float]:
+        """See Group."""
+        here = self.directories.get("cpuacct")
+        if here is None:
+            return 0.0, 0.0
+        if exists(here, "cpuacct.usage_sys"):
+            return int(read(here, "cpuacct.usage_user")) / 1e9, int(read(here, "cpuacct.usage_sys")) / 1e9
+        ticks = fields(read(here, "cpuacct.stat"))
+        return ticks["user"] / _TICK, ticks["system"] / _TICK
 
     def is_empty(self) -> bool:
         """See Group."""
@@ -138,15 +144,6 @@ class GroupV1:
             write(here, "memory.limit_in_bytes", str(memory))
         if both:
             write(here, "memory.memsw.limit_in_bytes", str(memory))
-
-    def _cpu(self) -> tuple[float, float]:
-        here = self.directories.get("cpuacct")
-        if here is None:
-            return 0.0, 0.0
-        if exists(here, "cpuacct.usage_sys"):
-            return int(read(here, "cpuacct.usage_user")) / 1e9, int(read(here, "cpuacct.usage_sys")) / 1e9
-        ticks = fields(read(here, "cpuacct.stat"))
-        return ticks["user"] / _TICK, ticks["system"] / _TICK
 
     def _freeze(self, freezer: str) -> None:
         """Freeze what can be frozen: a process in a long system call keeps the group in FREEZING, which is no harm."""

@@ -76,16 +76,17 @@ class GroupV2:
     def usage(self) -> GroupUsage:
         """See Group. memory.peak came with Linux 5.19, pids.peak with 6.1."""
         here = self.directory
-        cpu = fields(read(here, "cpu.stat"))
         return GroupUsage(
-            cpu_user=cpu["user_usec"] / 1e6,
-            cpu_system=cpu["system_usec"] / 1e6,
-            memory_now=int(read(here, "memory.current")),
             memory_peak=int(read(here, "memory.peak")) if exists(here, "memory.peak") else None,
             processes_peak=int(read(here, "pids.peak")) if exists(here, "pids.peak") else None,
             oom_kills=fields(read(here, "memory.events")).get("oom_kill", 0),
             process_refusals=fields(read(here, "pids.events")).get("max", 0),
         )
+
+    def cpu_time(self) -> tuple[float, float]:
+        """See Group."""
+        cpu = fields(read(self.directory, "cpu.stat"))
+        return cpu["user_usec"] / 1e6, cpu["system_usec"] / 1e6
 
     def is_empty(self) -> bool:
         """See Group."""
