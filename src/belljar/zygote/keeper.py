@@ -13,7 +13,7 @@ from belljar.linux import namespaces, prctl, userids
 from belljar.linux.pidfd import pid_of
 from belljar.linux.processes import children
 from belljar.linux.reaper import end_strays
-from belljar.zygote import template
+from belljar.zygote import ends, template
 from belljar.zygote.groups import Groups
 from belljar.zygote.protocol import Packet, receive_packet, send_packet
 from belljar.zygote.stages import StageError, stage
@@ -88,6 +88,7 @@ class Keeper:
         self._user_of: dict[str, int] = {}
         self._groups = Groups(self._walls["group"]) if self._walls else None
         self._inits: dict[str, int] = {}
+        self._ends: dict[str, ends.Ends] = {}
         self._launching: dict[int, Launch] = {}
         self._enclosed: dict[str, Packet] = {}
         self._zygote_pid: int | None = None
@@ -161,12 +162,13 @@ class Keeper:
             packet: Packet = {"fork": cell, "root": root, "hurry": self._asked <= self._taken}
             if self._walls:
                 packet["uid"] = template.UID + self._offset_for(cell)
+            self._ends[cell], inside = ends.make()
             try:
-                send_packet(self._zygote, packet)
+                send_packet(self._zygote, packet, inside)
             except ConnectionError:
-                self._asked -= 1
-                self._release(cell)
                 return  # it has died: its end of the socket says so next
+            finally:
+                inside.close()
 
     def _offset_for(self, cell: str) -> int:
         """The user of a cell: its own, but where mounts of the policy have an owner, who can be one only."""
@@ -229,7 +231,8 @@ class Keeper:
         elif "map" in packet:
             self._map_users()
         else:
-            launch = Launch(packet["cell"], *descriptors)
+            (process,) = descriptors
+            launch = Launch(packet["cell"], process, **self._ends.pop(packet["cell"])._asdict())
             pid = pid_of(launch.process)
             if pid is not None:
                 self._inits[launch.cell] = pid
@@ -303,7 +306,10 @@ class Keeper:
             while self._answered < self._taken:
                 self._answer(failure)
             raise ZygoteError(text)
-        self._asked = self._answered + len(self._launching)  # what it still owed, the next one is asked for
+        for cell in list(self._ends):  # what it still owed, the next one is asked for
+            self._ends.pop(cell).close()
+            self._release(cell)
+        self._asked = self._answered + len(self._launching)
         end_strays(keep=set(self._inits.values()))
         self._start_zygote()
 

@@ -10,10 +10,11 @@ Packets (SOCK_SEQPACKET, one JSON object each, descriptors beside it):
                         {"failed": STAGE, "errno": N, "text": ...}   instead of a cell
     zygote -> keeper    {"map": 1}                    it is in a user namespace, whose users are to be given to it
                         {"ready": 1}                  preload is done
-                        {"cell": CELL}                + the init's pidfd, guest, init, stdout, stderr
+                        {"cell": CELL}                + the init's pidfd
                         {"failed": ...}               in place of either
     keeper -> zygote    {"mapped": 1}
                         {"fork": CELL, "root": DIR, "hurry": BOOL, "uid": N}   in a hurry: no rehearsal
+                                                      + the cell's ends of guest, init, stdout, stderr
     init -> keeper      {"forked": 1}                 there is a worker, which waits; answered by {"on": 1}
                         {"ready": FACTS}              + workspace; from here on the init's socket is the caller's
                         {"failed": STAGE, "errno": N, "text": ...}   a stage of the launch went wrong

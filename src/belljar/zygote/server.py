@@ -14,6 +14,7 @@ from belljar.linux import identity, namespaces, prctl
 from belljar.linux.namespaces import Namespace
 from belljar.linux.reaper import end_strays
 from belljar.zygote import cell, lockdown, template, walls
+from belljar.zygote.ends import Ends
 from belljar.zygote.protocol import Packet, receive_packet, send_packet
 from belljar.zygote.stages import StageError, stage
 
@@ -112,7 +113,7 @@ class Zygote:
                 heard = receive_packet(self._keeper)
                 if heard is None:
                     return
-                self._fork(heard[0])
+                self._fork(heard[0], Ends(*heard[1]))
 
     def close(self) -> None:
         """The inits have seen the end of the lifeline too: wait until they have ended their cells."""
@@ -129,18 +130,9 @@ class Zygote:
         if status != 0:  # killed before it had ended its cell: what was in the cell is ours now
             end_strays(keep=set(self._inits.values()))
 
-    def _fork(self, packet: Packet) -> None:
-        guest, guest_inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        init, init_inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        stdout, stdout_inside = os.pipe()
-        stderr, stderr_inside = os.pipe()
-        for fd in (stdout_inside, stderr_inside):
-            os.fchmod(fd, 0o666)  # /dev/stdout is opened anew, by the user of the cell, who did not make it
+    def _fork(self, packet: Packet, own: Ends) -> None:
         inside = cell.Inside(
-            guest=guest_inside.fileno(),
-            init=init_inside.fileno(),
-            stdout=stdout_inside,
-            stderr=stderr_inside,
+            **own._asdict(),
             lifeline=self._lifeline,
             root=packet["root"],
             base_environment=self._settings["env"],
@@ -149,14 +141,10 @@ class Zygote:
             hurry=packet["hurry"],
         )
         pid = self._fork_walled(inside, packet["uid"]) if inside.walls else self._fork_plain(inside)
+        own.close()
         handle = os.pidfd_open(pid)
         self._inits[handle] = pid
-        outside = (handle, guest.fileno(), init.fileno(), stdout, stderr)
-        send_packet(self._keeper, {"cell": packet["fork"]}, outside)
-        for fd in (stdout, stdout_inside, stderr, stderr_inside):
-            os.close(fd)
-        for end in (guest, guest_inside, init, init_inside):
-            end.close()
+        send_packet(self._keeper, {"cell": packet["fork"]}, (handle,))
 
     def _fork_plain(self, inside: cell.Inside) -> int:
         pid = os.fork()
