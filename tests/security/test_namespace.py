@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from tests.needs import need
 
 import belljar
-from belljar import Limits, Mount, Outcome, Policy, PolicyError, Sandbox
+from belljar import CallRequest, Limits, Mount, Outcome, Policy, PolicyError, Sandbox
 from belljar.testing.contract.base import wait_until
 from belljar.zygote.template import interpreter_places
 
@@ -150,6 +151,32 @@ def test_processors_are_seen_and_held_as_the_limit_says(box: Sandbox) -> None:
         assert used[0] < 0.6 * used[1]
     else:
         need("cgroup")
+
+
+@pytest.mark.parametrize("limits", [Limits(memory="1M"), Limits(processes=5_000_000), Limits(wall="40d")])
+def test_odd_limits(box: Sandbox, limits: Limits) -> None:
+    """Less than a cell uses that has done nothing, more than the kernel has, more than poll(2) takes."""
+    for _ in range(3):
+        result = box.run("print(1)", limits=limits)
+        assert result.ok or (result.outcome is Outcome.OUT_OF_MEMORY and limits.memory == 1 << 20)
+        time.sleep(0.1)  # for a cell that has rehearsed
+
+
+def test_processor_time_of_children_that_nobody_waits_for(box: Sandbox) -> None:
+    need("root", "cgroup")
+    source = """
+    import os, signal, time
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for _ in range(10):
+        if os.fork() == 0:
+            while time.process_time() < 0.05: pass
+            os._exit(0)
+        try: os.wait()
+        except ChildProcessError: pass
+    """
+    result = box.run(textwrap.dedent(source), limits=Limits(cpu="10s"))
+    assert result.ok
+    assert result.usage.cpu_user + result.usage.cpu_system > 0.4
 
 
 # Users and namespaces.
@@ -411,6 +438,40 @@ def test_without_user_namespaces_reduced_has_to_be_accepted(tmp_path: Path) -> N
     assert ran == ["reduced", [], ""]
 
 
+SEEN = """
+import belljar
+print(belljar.run("import os; [name for name in os.listdir('/proc') if name.isdigit()]").value)
+"""
+
+
+def test_no_group_of_the_host_sees_other_processes() -> None:
+    """Members of the group that proc is mounted with see all of it: by default that is the host's 0."""
+    need("root")
+    done = subprocess.run(
+        [*TAME_ROOTS["without CAP_SYS_ADMIN"], sys.executable, "-c", SEEN], capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("['2']\n", "")
+
+
+# Claims.
+
+
+SPEAK = """
+import gc
+for found in gc.get_objects():
+    if type(found).__name__ == "Channel":
+        found.claim("rejected", {"error": {"type": "SyntaxError", "message": "forged"}})
+"""
+
+
+@pytest.mark.parametrize("kind", ["run", "call"])
+def test_a_codec_of_the_program_does_not_speak_before_it(box: Sandbox, kind: str) -> None:
+    """The compiler imports what a cookie names: not from the files of the program."""
+    source, files = "# coding: idna\ndef main(): return 1\nprint('real')", {"stringprep.py": SPEAK}
+    result = box.run(source, files=files) if kind == "run" else box.call(CallRequest(source=source, function="main", files=files))
+    assert result.error is None or result.error.message != "forged"
+
+
 # The keeper.
 
 
@@ -437,6 +498,32 @@ def test_closing_does_not_wait_for_cells_that_are_being_made(runs: int) -> None:
                 assert box.run("1").ok
             began = time.monotonic()
         assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("backend", ["local", "namespace"])
+def test_closing_while_others_run(backend: str) -> None:
+    """A run that has a cell is cancelled, one that has none yet is told; nobody meets an error of the system."""
+    ends: list[object] = []
+
+    def run(box: Sandbox) -> None:
+        try:
+            while True:
+                ends.append(box.run("1").outcome)
+        except belljar.UsageError as error:
+            ends.append(str(error))
+
+    for pause in (0.0, 0.05, 0.2):
+        box = Sandbox(backend=backend)
+        threads = [threading.Thread(target=run, args=(box,)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        time.sleep(pause)
+        box.close()
+        for thread in threads:
+            thread.join(20)
+            assert not thread.is_alive()
+    assert set(ends) <= {"ok", "cancelled", "lost", "the sandbox is closed: make a new one."}
+    assert ends.count("the sandbox is closed: make a new one.") == 9
 
 
 HOLD = """

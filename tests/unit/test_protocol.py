@@ -34,7 +34,7 @@ def framed(data: bytes) -> bytes:
 
 
 def claim(kind: str, content: object, nonce: str = NONCE) -> bytes:
-    return framed(json.dumps({"n": nonce, kind: content}).encode())
+    return framed(json.dumps({"n": nonce, kind: content}, separators=(",", ":")).encode())
 
 
 def nested(levels: int) -> bytes:
@@ -74,21 +74,26 @@ def test_content_comes_as_it_was_sent(content: object) -> None:
         pytest.param(claim("answer", 1, "wrong"), id="wrong nonce"),
         pytest.param(framed(b'{"answer": 1}'), id="no nonce"),
         pytest.param(framed(b'{"n": null, "answer": 1}'), id="null nonce"),
+        pytest.param(framed(b'{"n": "x", "n":"%s", "answer": 1}' % NONCE.encode()), id="first nonce wrong"),
+        pytest.param(framed(b'{"answer": 1, "n":"%s"}' % NONCE.encode()), id="nonce not first"),
+        pytest.param(framed(b'{ "n":"%s","answer":1}' % NONCE.encode()), id="a space before the nonce"),
         pytest.param(framed(b'{"n": ["%s"], "answer": 1}' % NONCE.encode()), id="nonce in a list"),
-        pytest.param(framed(b'{"n": "%s", "n": "x", "answer": 1}' % NONCE.encode()), id="second nonce wrong"),
+        pytest.param(framed(b'{"n":"%s","n": "x", "answer": 1}' % NONCE.encode()), id="second nonce wrong"),
         pytest.param(framed(b""), id="empty"),
         pytest.param(framed(b"{"), id="cut"),
         pytest.param(framed(b"\xff\xfe\xff"), id="not text"),
-        pytest.param(framed(b'{"n": "%s", "answer": "\xff"}' % NONCE.encode()), id="not UTF-8"),
+        pytest.param(framed(b'{"n":"%s","answer": "\xff"}' % NONCE.encode()), id="not UTF-8"),
         pytest.param(framed(json.dumps([NONCE]).encode()), id="a list"),
         pytest.param(framed(json.dumps(NONCE).encode()), id="a string"),
         pytest.param(framed(b"null"), id="null"),
-        pytest.param(framed(b'{"n": "%s", "answer": NaN}' % NONCE.encode()), id="NaN"),
-        pytest.param(framed(b'{"n": "%s", "answer": -Infinity}' % NONCE.encode()), id="infinity"),
-        pytest.param(framed(b'{"n": "%s", "answer": %s}' % (NONCE.encode(), b"9" * 5000)), id="a huge int"),
+        pytest.param(framed(b'{"n":"%s","answer": NaN}' % NONCE.encode()), id="NaN"),
+        pytest.param(framed(b'{"n":"%s","answer": [%s]}' % (NONCE.encode(), b"[],{}," * 300_000)), id="many lists"),
+        pytest.param(framed(b'{"n":"%s","answer": [%s]}' % (NONCE.encode(), b"1," * 2_000_000)), id="many items"),
+        pytest.param(framed(b'{"n":"%s","answer": -Infinity}' % NONCE.encode()), id="infinity"),
+        pytest.param(framed(b'{"n":"%s","answer": %s}' % (NONCE.encode(), b"9" * 5000)), id="a huge int"),
         pytest.param(nested(DEEPEST_CLAIM + 1), id="too deep"),
         pytest.param(nested(100_000), id="deeper than the stack"),
-        pytest.param(framed(b'{"n": "%s", "answer": 1e999}' % NONCE.encode()), id="a float beyond all"),
+        pytest.param(framed(b'{"n":"%s","answer": 1e999}' % NONCE.encode()), id="a float beyond all"),
     ],
 )
 def test_a_bad_frame_is_dropped_and_counted(frame: bytes) -> None:
@@ -100,10 +105,10 @@ def test_a_bad_frame_is_dropped_and_counted(frame: bytes) -> None:
     ("frame", "content"),
     [
         (nested(DEEPEST_CLAIM - 2), None),
-        (framed(b'{"n": "x", "n": "%s", "answer": 1}' % NONCE.encode()), 1),
-        (framed(b'{"n": "%s", "answer": 1, "answer": 2}' % NONCE.encode()), 2),
-        (framed(b'{"n": "%s", "answer": %s}' % (NONCE.encode(), b"9" * 4300)), int("9" * 4300)),
-        (framed(b'{"n": "%s", "answer": "%s"}' % (NONCE.encode(), b"[" * 999)), "[" * 999),
+        (framed(b'{"n":"%s","answer": 1, "answer": 2}' % NONCE.encode()), 2),
+        (framed(b'{"n":"%s","answer": %s}' % (NONCE.encode(), b"9" * 4300)), int("9" * 4300)),
+        (framed(b'{"n":"%s","answer": "%s"}' % (NONCE.encode(), b"[" * 999)), "[" * 999),
+        (framed(b'{"n":"%s","answer": "%s"}' % (NONCE.encode(), b"[," * 2_100_000)), "[," * 2_100_000),
     ],
 )
 def test_a_strange_frame_is_heard(frame: bytes, content: object) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
-from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from belljar.backends.base import Ended
     from belljar.files import Input
+    from belljar.linux.cgroup import Group
     from belljar.waits import Waits
     from belljar.zygote.client import Taken
     from belljar.zygote.protocol import Packet
@@ -126,17 +127,30 @@ class NamespaceCell(ProcessCell):
         super().__init__(taken, waits, report)
         self._in_place = any(mount.target == WORKSPACE for mount in policy.mounts)
         self._group = group_of(taken.group) if taken.group else None
+        self._too_large = False
 
     def _watched(self, limits: Limits) -> dict[str, float | None]:
         """With a group the kernel holds memory and processes; the init is left with the CPU time."""
         watched = super()._watched(limits)
         if self._group is None:
             return watched
-        parked = Limits()
-        if (limits.memory, limits.processes, limits.cpus) != (parked.memory, parked.processes, parked.cpus):
-            with suppress(FileNotFoundError):  # then the keeper has gone, and the end of the run says so
-                self._group.limit(memory=limits.memory, processes=limits.processes, cpu_quota=limits.cpus)
+        self._bound(self._group, limits)
         return {**watched, "memory": None, "processes": None}
+
+    def _bound(self, group: Group, limits: Limits) -> None:
+        """Give the group the limits of this run, where they are others than those of a parked cell."""
+        parked = Limits()
+        try:
+            if (limits.memory, limits.processes, limits.cpus) != (parked.memory, parked.processes, parked.cpus):
+                group.limit(memory=limits.memory, processes=limits.processes, cpu_quota=limits.cpus)
+            if limits.cpu is not None:
+                group.count_cpu_time()  # waited for or not: the init sees only those that somebody waits for
+        except FileNotFoundError:
+            pass  # the keeper has gone, and the end of the run says so
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            self._too_large = True  # a cell that has done nothing yet uses more than that
 
     def _rlimits(self, limits: Limits) -> dict[str, int]:
         """Processes are counted in the cell's own user namespace, so this one binds; the init is one of them.
@@ -150,6 +164,9 @@ class NamespaceCell(ProcessCell):
         return values
 
     async def _shape(self, limits: Limits) -> None:
+        if self._too_large:
+            self.kill()
+            return
         facts = self._taken.facts
         if (limits.disk, limits.files) != (facts["disk"], facts["files"]):
             await self._waits.ready([self._taken.init])
@@ -160,14 +177,17 @@ class NamespaceCell(ProcessCell):
         if self._group is None:
             return ended
         try:
-            used = self._group.usage()
+            used, cpu = self._group.usage(), self._group.cpu_time()
         except FileNotFoundError:  # the keeper has gone and taken it along: nobody can say what the kernel has counted
             return replace(ended, lost=True)
-        hit = {name for name, count in (("memory", used.oom_kills), ("processes", used.process_refusals)) if count}
+        over = used.oom_kills or self._too_large
+        hit = {name for name, count in (("memory", over), ("processes", used.process_refusals)) if count}
         return replace(
             ended,
-            stopped="memory" if used.oom_kills and ended.exit_code != 0 else ended.stopped,
+            stopped="memory" if over and ended.exit_code != 0 else ended.stopped,
             hit=ended.hit | hit,
+            cpu_user=cpu[0] if cpu else ended.cpu_user,
+            cpu_system=cpu[1] if cpu else ended.cpu_system,
             memory_peak=used.memory_peak,
             processes_peak=used.processes_peak or ended.processes_peak,
         )

@@ -18,6 +18,7 @@ The program is 4 bytes of length (big endian) and a JSON object, then raw bytes:
 import array
 import json
 import os
+import re
 import signal
 import socket
 import struct
@@ -29,6 +30,20 @@ _BLOCK = 1 << 18
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 _decode = json.JSONDecoder().decode
 LONGEST_CLAIM = 16 << 20
+MOST_CONTAINERS, MOST_ITEMS = 500_000, 2_000_000  # lists and objects of a claim; what they hold
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+
+
+def is_too_large(data: bytes) -> bool:
+    """Whether a claim would take the host much more memory than it is long: an empty list of 3 bytes takes 64."""
+    if _containers(data) <= MOST_CONTAINERS and data.count(b",") <= MOST_ITEMS:
+        return False
+    bare = _STRING.sub(b"", data)
+    return _containers(bare) > MOST_CONTAINERS or bare.count(b",") > MOST_ITEMS
+
+
+def _containers(data: bytes) -> int:
+    return data.count(b"[") + data.count(b"{")
 
 
 class TooLongError(Exception):
@@ -86,6 +101,8 @@ class Channel:
         data = _encode({"n": self._nonce, kind: content}).encode()
         if len(data) > LONGEST_CLAIM:
             raise TooLongError(f"{len(data)} bytes are more than the {LONGEST_CLAIM} that an answer may have")
+        if is_too_large(data):
+            raise TooLongError(f"an answer has up to {MOST_CONTAINERS} lists and objects with {MOST_ITEMS} items")
         # A SIGINT in the middle of a frame would leave half of it behind.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:

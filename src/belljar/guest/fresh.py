@@ -20,3 +20,6 @@ def make_fresh(environment: dict[str, str]) -> None:
     uuid = sys.modules.get("uuid")
     if uuid is not None:
         uuid._node = None  # type: ignore[attr-defined]
+    processes = sys.modules.get("multiprocessing.process")
+    if processes is not None:
+        processes.current_process().authkey = os.urandom(32)

@@ -65,15 +65,15 @@ def main_module(name: str, header: Header, source: bytes, path: str) -> ModuleTy
     module.__dict__.update({"__file__": path, "__builtins__": builtins, "__annotations__": {}})
     sys.modules["__main__"] = sys.modules[name] = module
     sys.argv[:] = [header["filename"], *header["args"]]
-    sys.path.insert(0, os.getcwd())
     lines = source.decode("utf-8", "replace").splitlines(keepends=True)
     linecache.cache[header["filename"]] = (len(source), None, lines, header["filename"])
     return module
 
 
 def begin(channel: Channel) -> None:
-    """From here on it is the program that acts: it can be interrupted, and the host is told."""
+    """From here on it is the program that acts: it can be interrupted, imports its files, and the host is told."""
     channel.claim("started", True)
+    sys.path.insert(0, os.getcwd())  # not before: compiling may import a codec
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
+MOST_PIDS = 4 << 20  # of the kernel: more is no limit to it, but an error
 _BLOCK, _SHORT = 65536, 2048
 
 
@@ -52,8 +53,11 @@ class Group(Protocol):
     def usage(self) -> GroupUsage:
         """What was used since the group was made, by the living and the dead."""
 
-    def cpu_time(self) -> tuple[float, float]:
-        """Seconds of processor time by now, of the programs and of the kernel for them."""
+    def count_cpu_time(self) -> None:
+        """Count it from now on, where that is not done anyhow."""
+
+    def cpu_time(self) -> tuple[float, float] | None:
+        """Seconds of processor time of all that was ever here, in programs and in the kernel; None if not counted."""
 
     def is_empty(self) -> bool:
         """Whether no process is here."""

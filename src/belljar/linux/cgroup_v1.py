@@ -11,6 +11,7 @@ import time
 from collections.abc import Collection
 
 from belljar.linux.cgroup import (
+    MOST_PIDS,
     GroupUsage,
     below,
     can_make,
@@ -53,7 +54,7 @@ class GroupV1:
         if memory is not None:
             self._limit_memory(self.directories["memory"], memory, swap_off)
         if processes is not None:
-            write(self.directories["pids"], "pids.max", str(processes))
+            write(self.directories["pids"], "pids.max", str(min(processes, MOST_PIDS)))
         if cpu_quota is not None:
             self._limit_cpu(max(1000, int(cpu_quota * _PERIOD)))
 
@@ -96,11 +97,15 @@ class GroupV1:
             process_refusals=fields(read(pids, "pids.events")).get("max", 0),
         )
 
-    def cpu_time(self) -> tuple[float, float]:
+    def count_cpu_time(self) -> None:
         """See Group."""
-        here = self.directories.get("cpuacct")
-        if here is None:
-            return 0.0, 0.0
+        self._join("cpuacct")
+
+    def cpu_time(self) -> tuple[float, float] | None:
+        """See Group."""
+        here = self.directories.get("cpuacct") or self.late.get("cpuacct")
+        if here is None or not os.path.isdir(here):
+            return None
         if exists(here, "cpuacct.usage_sys"):
             return int(read(here, "cpuacct.usage_user")) / 1e9, int(read(here, "cpuacct.usage_sys")) / 1e9
         ticks = fields(read(here, "cpuacct.stat"))
@@ -118,16 +123,19 @@ class GroupV1:
         return all(gone)
 
     def _limit_cpu(self, quota: int) -> None:
-        here = self.directories.get("cpu") or self.late.get("cpu")
-        if here is None:
-            return
-        new = "cpu" not in self.directories and not os.path.isdir(here)
-        if new:
+        here = self._join("cpu")
+        if here is not None:
+            write(here, "cpu.cfs_period_us", str(_PERIOD))
+            write(here, "cpu.cfs_quota_us", str(quota))
+
+    def _join(self, controller: str) -> str | None:
+        """Our directory in that tree, which one of `late` has from now on; None where there is no such tree."""
+        here = self.directories.get(controller) or self.late.get(controller)
+        if here is not None and here not in self.places and not os.path.isdir(here):
             os.mkdir(here)
-        write(here, "cpu.cfs_period_us", str(_PERIOD))
-        write(here, "cpu.cfs_quota_us", str(quota))
-        for pid in self.pids() if new else ():
-            write(here, "cgroup.procs", str(pid))
+            for pid in self.pids():
+                write(here, "cgroup.procs", str(pid))
+        return here
 
     def _limit_memory(self, here: str, memory: int, swap_off: bool) -> None:
         both = swap_off and exists(here, "memory.memsw.limit_in_bytes")
@@ -167,7 +175,7 @@ class TreeV1:
         """See Tree. Joining a tree takes the kernel milliseconds: `controllers` names those that every cell joins."""
         wanted = self.directories.keys() if controllers is None else controllers
         places = {controller: f"{directory}/{name}" for controller, directory in self.directories.items()}
-        late = {"cpu": places["cpu"]} if "cpu" in places.keys() - wanted else {}
+        late: dict[str, str] = {name: places[name] for name in ("cpu", "cpuacct") if name in places.keys() - wanted}
         group = GroupV1({controller: places[controller] for controller in wanted}, late)
         made: list[str] = []
         try:

@@ -9,6 +9,7 @@ import os
 import time
 
 from belljar.linux.cgroup import (
+    MOST_PIDS,
     GroupUsage,
     below,
     can_make,
@@ -51,7 +52,7 @@ class GroupV2:
             if swap_off and exists(here, "memory.swap.max"):
                 write(here, "memory.swap.max", "0")
         if processes is not None:
-            write(here, "pids.max", str(processes))
+            write(here, "pids.max", str(min(processes, MOST_PIDS)))
         if cpu_quota is not None and exists(here, "cpu.max"):
             write(here, "cpu.max", f"{max(1000, int(cpu_quota * _PERIOD))} {_PERIOD}")
 
@@ -82,6 +83,9 @@ class GroupV2:
             oom_kills=fields(read(here, "memory.events")).get("oom_kill", 0),
             process_refusals=fields(read(here, "pids.events")).get("max", 0),
         )
+
+    def count_cpu_time(self) -> None:
+        """See Group."""
 
     def cpu_time(self) -> tuple[float, float]:
         """See Group."""

@@ -40,6 +40,7 @@ NUMBERS = {
     "gettid": (186, 178),
     "init_module": (175, 105),
     "inotify_init1": (294, 26),
+    "io_setup": (206, 0),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
     "io_uring_setup": (425, 425),
@@ -90,6 +91,8 @@ NUMBERS = {
     "quotactl": (179, 60),
     "reboot": (169, 142),
     "request_key": (249, 218),
+    "sched_setaffinity": (203, 122),
+    "sched_setscheduler": (144, 119),
     "seccomp": (317, 277),
     "semget": (64, 190),
     "setdomainname": (171, 162),
@@ -99,6 +102,7 @@ NUMBERS = {
     "setgroups": (116, 159),
     "sethostname": (170, 161),
     "setns": (308, 268),
+    "setpriority": (141, 140),
     "setregid": (114, 143),
     "setresgid": (119, 149),
     "setresuid": (117, 147),
@@ -127,7 +131,10 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _COLUMN = {"x86_64": 0, "aarch64": 1}.get(os.uname().machine, 2)
 
 # What a wall answers: not allowed, or no such call in this kernel.
-REFUSALS = frozenset({errno.EPERM, errno.EACCES, errno.ENOSYS, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT, errno.EROFS})
+REFUSALS = frozenset(
+    {errno.EPERM, errno.EACCES, errno.ENOSYS, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT, errno.EROFS}
+    | {errno.ETXTBSY}  # which comes before a read-only mount is looked at
+)
 GONE = REFUSALS | {errno.ENOENT, errno.ENOTDIR, errno.ESRCH, errno.ECONNREFUSED, errno.ENXIO, errno.ENODEV}
 
 with open(os.path.join(_HERE, "told.json"), encoding="utf-8") as _file:

@@ -34,6 +34,7 @@ from belljar.zygote.stages import StageError, stage
 
 FAST_LOOK = 0.02  # a program can fill some 60 MB in that time
 SLOW_LOOK = 0.05
+_LONGEST = 1e6  # seconds: poll(2) takes no more than 24 days
 
 
 class Inside(NamedTuple):
@@ -111,6 +112,9 @@ def _launch(inside: Inside, outside: socket.socket) -> tuple[int, int | None]:
             identity.become(template.UID, template.UID)
     if inside.lock:
         lockdown.renounce()
+    if inside.walls:
+        with stage("keyring"):
+            namespaces.join_new_session_keyring()
     with stage("orphans"):
         prctl.adopt_orphans()
     with stage("worker"):
@@ -199,6 +203,8 @@ def _set_worker_up(inside: Inside, says: int) -> None:
         prctl.die_with_parent(signal.SIGKILL)
         os.setsid()
     with stage("streams"):
+        null = os.open("/dev/null", os.O_RDWR)  # one of its own: flags and locks belong to what was opened
+        os.dup2(null, 0)
         os.dup2(inside.stdout, 1)
         os.dup2(inside.stderr, 2)
         close_all_but(inside.guest, says)
@@ -233,7 +239,7 @@ class Init:
         wanted = True
         while wanted:
             pause = min(self._next_look, self._deadline) - time.monotonic()
-            ready = [fd for fd, _ in poll.poll(None if pause == float("inf") else max(0, pause * 1000))]
+            ready = [fd for fd, _ in poll.poll(None if pause == float("inf") else max(0, min(pause, _LONGEST) * 1000))]
             if self._pidfd in ready or self._lifeline in ready:
                 self._orphaned = self._pidfd not in ready
                 wanted = False

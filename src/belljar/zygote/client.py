@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from belljar.errors import SetupError
+from belljar.errors import SetupError, UsageError
 from belljar.zygote.protocol import Packet, receive_packet, send_packet
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ class Keeper:
     def start(self) -> Link:
         """The link to a living keeper of this process."""
         with self._lock:
+            if self.closed:
+                raise UsageError("the sandbox is closed: make a new one.", field="sandbox")
             link = self._link
             if link is not None and link.owner != os.getpid():
                 link.forget()  # we are a fork of the process that it belongs to
@@ -110,7 +112,8 @@ class Link:
             os.close(owner)
         self._socket = mine
         # A Sandbox that is dropped without close() must not keep its keeper: its socket has to go with it.
-        self._closer = weakref.finalize(self, _close, mine, self._log)
+        self._closer = weakref.finalize(self, mine.close)
+        weakref.finalize(self, os.close, self._log)  # later: whoever meets a closed link still reads what it said
         self._send({"hello": settings})
 
     async def take(self, waits: Waits) -> Taken | None:
@@ -194,10 +197,15 @@ class Link:
             return receive_packet(self._socket, socket.MSG_DONTWAIT)
         except BlockingIOError:
             return _NOTHING_YET
+        except OSError:
+            return None  # another thread has closed it
 
     async def _receive(self, waits: Waits) -> Any:
         # Several may wait at a time, and an asyncio loop takes a descriptor only once.
-        mine = os.dup(self._socket.fileno())
+        try:
+            mine = os.dup(self._socket.fileno())
+        except OSError:
+            return None  # another thread has closed it
         until = time.monotonic() + _PATIENCE
         try:
             while True:
@@ -256,8 +264,3 @@ def _high(fd: int) -> int:
     import fcntl
 
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE)
-
-
-def _close(control: socket.socket, log: int) -> None:
-    control.close()
-    os.close(log)

@@ -77,12 +77,19 @@ def _held(tree: Tree) -> bool:
 
     A lock is seen from other pid namespaces too, where our pid says nothing.
     """
+    locks: list[int] = []
     try:
-        return all(_lock(directory) is not None for directory in _directories(tree)) and all(
-            os.path.isdir(directory) for directory in _directories(tree)
-        )
+        for directory in _directories(tree):
+            fd = _lock(directory)
+            if fd is None:
+                raise FileNotFoundError(directory)  # it is being removed
+            locks.append(fd)
+            os.stat(directory)
     except FileNotFoundError:
+        for fd in locks:
+            os.close(fd)
         return False
+    return True
 
 
 def _lock(directory: str) -> int | None:

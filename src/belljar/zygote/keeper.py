@@ -119,8 +119,9 @@ class Keeper:
         """End every cell, then the zygote, and remove what they left."""
         os.close(self._lifeline_holder)
         self._zygote.close()
-        for launch in self._launching.values():
-            os.close(launch.init)  # it may be waiting for its group, where it does not see the end of the lifeline
+        # An init may be waiting for its group, where it does not see the end of the lifeline.
+        for init in [launch.init for launch in self._launching.values()] + [mine.init for mine in self._ends.values()]:
+            os.close(init)
         if self._zygote_pid is not None:
             _wait(self._zygote_pid, 8.0)
         end_strays()

@@ -30,7 +30,7 @@ Stream of the guest socket:
 
     caller -> worker    4 bytes length, the program as JSON, then source and input files as raw bytes; stdin's
                         descriptor beside the first byte (see `guest/channel.py`)
-    worker -> caller    4 bytes length, then {"n": NONCE, KIND: ...}:
+    worker -> caller    4 bytes length, then {"n":NONCE,KIND:...}, in this order and without spaces at the beginning:
                         started    the next thing is user code
                         rejected   it did not compile: {error}
                         answer     {value?, displays, error?}
@@ -42,6 +42,8 @@ import json
 import socket
 import struct
 from typing import Any
+
+from belljar.guest.channel import is_too_large
 
 Packet = dict[str, Any]
 
@@ -87,6 +89,7 @@ class Claims:
 
     def __init__(self, nonce: str) -> None:
         self._nonce = nonce
+        self._prefix = f'{{"n":"{nonce}",'.encode()
         self._buffer = bytearray()
         self._broken = False
         self.dropped = 0
@@ -115,6 +118,9 @@ class Claims:
         return claims
 
     def _parse(self, data: bytes) -> Packet | None:
+        # Before it is parsed: who does not know the nonce costs us nothing.
+        if not data.startswith(self._prefix) or is_too_large(data):
+            return None
         try:
             claim = json.loads(data, parse_constant=_refuse, parse_float=_finite)
         except (ValueError, RecursionError):

@@ -59,13 +59,12 @@ def build(settings: Packet) -> None:
         mounts.mount("proc", "/proc", "proc", _PROC, "subset=pid")
         look_in(os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
         # Read-only: oom_score_adj, say, can be lowered as far as the host's session happened to be allowed to.
-        mounts.mount("proc", "/proc", "proc", _PROC_READ_ONLY, "hidepid=2")
+        # The group of gid= sees all processes, and is root's by default. In here 0 is nobody's.
+        mounts.mount("proc", "/proc", "proc", _PROC_READ_ONLY, "hidepid=2,gid=0")
         _mask_proc(settings["covers"])
     if settings["network"] == "none":
         with stage("loopback"):
             namespaces.loopback_up()
-    with stage("keyring"):
-        namespaces.join_new_session_keyring()
 
 
 def look_at_proc(settings: Packet) -> dict[str, str]:
@@ -81,7 +80,7 @@ def _cover(entry: os.DirEntry[str], settings: Packet) -> str:
     if entry.is_dir():
         return "directory"
     others_are_root = not settings["rootful"] and settings["owner"][0] == 0
-    return "file" if others_are_root or entry.stat().st_mode & 0o006 else "nothing"
+    return "file" if others_are_root or entry.stat().st_mode & 0o066 else "nothing"
 
 
 def _mask_proc(covers: dict[str, str]) -> None:
