@@ -468,7 +468,8 @@ for found in gc.get_objects():
 def test_a_codec_of_the_program_does_not_speak_before_it(box: Sandbox, kind: str) -> None:
     """The compiler imports what a cookie names: not from the files of the program."""
     source, files = "# coding: idna\ndef main(): return 1\nprint('real')", {"stringprep.py": SPEAK}
-    result = box.run(source, files=files) if kind == "run" else box.call(CallRequest(source=source, function="main", files=files))
+    request = CallRequest(source=source, function="main", files=files)
+    result = box.run(source, files=files) if kind == "run" else box.call(request)
     assert result.error is None or result.error.message != "forged"
 
 
