@@ -501,6 +501,41 @@ def test_closing_does_not_wait_for_cells_that_are_being_made(runs: int) -> None:
         assert time.monotonic() - began < 5
 
 
+TOGETHER = """
+import os, time
+name = f"/shared/{os.urandom(8).hex()}"
+open(name, "w").close()
+most = 0
+for _ in range(10):
+    most = max(most, len(os.listdir("/shared")))
+    time.sleep(0.01)
+os.unlink(name)
+most
+"""
+
+
+def test_200_at_once_and_never_more_than_64(tmp_path: Path) -> None:
+    """All are answered; those that wait their turn cost little."""
+
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    needs_id_maps(tmp_path)
+    results: list[belljar.Result] = []
+    with Sandbox(Policy(mounts=(Mount(source=str(tmp_path), target="/shared", mode="rw"),))) as box:
+        assert box.run("1").ok
+        before = resident()
+        threads = [threading.Thread(target=lambda: results.append(box.run(TOGETHER))) for _ in range(200)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert resident() - before < 30 << 20
+    assert [result.outcome for result in results] == [Outcome.OK] * 200
+    assert 2 < max(result.value for result in results) <= 64
+    assert os.listdir(tmp_path) == []
+
+
 @pytest.mark.parametrize("backend", ["local", "namespace"])
 def test_closing_while_others_run(backend: str) -> None:
     """A run that has a cell is cancelled, one that has none yet is told; nobody meets an error of the system."""
