@@ -501,6 +501,29 @@ def test_closing_does_not_wait_for_cells_that_are_being_made(runs: int) -> None:
         assert time.monotonic() - began < 5
 
 
+FIRST_PROCESS = """
+import os, belljar
+from belljar.linux.processes import children
+assert os.getpid() == 1
+for _ in range(4):
+    with belljar.Sandbox() as box:
+        assert box.run("1").ok
+with belljar.Sandbox() as box:
+    box.run("1")
+print(len(children(1)))
+"""
+
+
+def test_the_first_process_of_a_container_is_left_no_zombies() -> None:
+    need("root")
+    done = subprocess.run(
+        ["unshare", "--mount", "--pid", "--fork", "--mount-proc", sys.executable, "-c", FIRST_PROCESS],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert int(done.stdout) <= 2  # the last one, and the one before, which may have had a call to go
+
+
 TOGETHER = """
 import os, time
 name = f"/shared/{os.urandom(8).hex()}"

@@ -64,6 +64,7 @@ class Keeper:
                 link.retire()
                 link = None
             if link is None or link.dead:
+                _bury_keepers()
                 link = self._link = Link(self._python, {**self._settings, "base": tempfile.gettempdir()})
             return link
 
@@ -184,6 +185,7 @@ class Link:
             pass  # it is stuck on something that cannot be killed; it goes on without us
         self._see_starter_off()
         self._closer()
+        _bury_keepers()
 
     def _send(self, packet: Packet) -> bool:
         try:
@@ -234,6 +236,21 @@ class Link:
 
 
 _NOTHING_YET = object()
+
+
+def _bury_keepers() -> None:
+    """Where we are the first process, as in a container, keepers are ours to reap: they are orphans from birth."""
+    if os.getpid() != 1:
+        return
+    from belljar.linux.processes import children
+
+    for pid in children(1):
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as stat:
+                if stat.read().startswith(b"%d (belljar-keeper) Z" % pid):
+                    os.waitpid(pid, os.WNOHANG)
+        except (FileNotFoundError, ProcessLookupError, ChildProcessError):
+            continue  # somebody else has reaped it
 
 
 def _spawn(python: str, control: int, owner: int, log: int) -> int:
