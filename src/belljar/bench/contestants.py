@@ -35,6 +35,8 @@ class Contestant:
     open: _Open
     """Takes the modules that may be imported in advance, where there is a way to do so."""
     preloads: bool = False
+    together: bool = True
+    """Whether several threads can use it at a time."""
 
     def lacking(self) -> str | None:
         """Why it cannot take part, or None."""
@@ -88,13 +90,13 @@ def _belljar(**options: Any) -> _Open:
 
 
 def _sandlock(_stack: ExitStack, _preload: tuple[str, ...]) -> Run:
-    from sandlock import Policy, Sandbox  # type: ignore[import-not-found]
+    from sandlock import Sandbox  # type: ignore[import-not-found]
 
-    places = [place for place in ("/usr", "/lib", "/lib64", "/bin", "/etc", sys.base_prefix) if os.path.exists(place)]
+    places = [place for place in ("/usr", "/lib", "/lib64", "/bin", "/etc", "/proc", "/dev") if os.path.exists(place)]
 
     def run(program: str) -> str:
-        done = Sandbox(Policy(fs_readable=places)).run([_SYSTEM_PYTHON, "-c", program])
-        return str(done.stdout.decode() if isinstance(done.stdout, bytes) else done.stdout)
+        printed = Sandbox(fs_readable=places).run([_SYSTEM_PYTHON, "-c", program]).stdout
+        return str(printed.decode() if isinstance(printed, bytes) else printed)
 
     return run
 
@@ -132,7 +134,7 @@ def _jupyter(stack: ExitStack, _preload: tuple[str, ...]) -> Run:
 def _llm_sandbox(stack: ExitStack, _preload: tuple[str, ...]) -> Run:
     from llm_sandbox import SandboxSession  # type: ignore[import-not-found]
 
-    session = stack.enter_context(SandboxSession(lang="python", image=IMAGE, skip_environment_setup=True))
+    session = stack.enter_context(SandboxSession(backend="bubblewrap", lang="python", skip_environment_setup=True))
     return lambda program: str(session.run(program).stdout)
 
 
@@ -175,7 +177,7 @@ CONTESTANTS: dict[str, Contestant] = {
             _command("docker", "run", "--rm", "--network=none", IMAGE, "python3", "-c"),
         ),
         Contestant("docker-exec", "docker exec", f"image:{IMAGE}", _docker_exec),
-        Contestant("llm-sandbox", "llm-sandbox, in a session", "module:llm_sandbox", _llm_sandbox),
-        Contestant("jupyter", "Jupyter, a warm kernel (state is kept)", "module:jupyter_client", _jupyter),
+        Contestant("llm-sandbox", "llm-sandbox, in a session", "module:llm_sandbox", _llm_sandbox, together=False),
+        Contestant("jupyter", "Jupyter, a warm kernel", "module:jupyter_client", _jupyter, together=False),
     )
 }  # fmt: skip

@@ -109,6 +109,7 @@ def _measure(workloads: list[str], names: list[str], rounds: int) -> report.Repo
             found.rates += [
                 as_many_as_possible(LATENCY["hello"], name, workers, rounds * _RUNS.get(name, 5))
                 for name in there
+                if CONTESTANTS[name].together
                 for workers in _MANY.get(name, _OTHERS)
             ]
         elif workload == "memory":

@@ -46,6 +46,7 @@ def main(control: int, owner: int) -> NoReturn:
 
 _STILLBORN: Packet = {"failed": "init", "errno": None, "text": "it ended before it was ready"}
 _TRIES = 50  # zygotes or cells in a row that die on their way without a word
+_PRESSED = 20  # takes after one that had to wait, for which no cell takes the time to rehearse
 _CALM = 200  # takes in a row that found a cell parked, after which one less is kept
 
 
@@ -80,7 +81,7 @@ class Keeper:
         self._names = count(1)
         self._most: int = self._settings["parked"]
         self._spare = min(1, self._most)
-        self._waited_for = self._stillborn = 0
+        self._waited_for = self._pressed = self._stillborn = 0
         self._walls: Packet | None = self._settings["walls"]
         self._users = Users() if self._walls and self._walls["rootful"] else None
         if self._walls and self._users:
@@ -160,7 +161,8 @@ class Keeper:
             self._asked += 1
             cell = str(next(self._names))
             root = self._root.path if self._walls else self._root.make(cell)
-            packet: Packet = {"fork": cell, "root": root, "hurry": self._asked <= self._taken}
+            hurry = self._asked <= self._taken or self._pressed > 0
+            packet: Packet = {"fork": cell, "root": root, "hurry": hurry}
             if self._walls:
                 packet["uid"] = template.UID + self._offset_for(cell)
             self._ends[cell], inside = ends.make()
@@ -197,10 +199,12 @@ class Keeper:
         """Park one more when somebody has to wait, one less when nobody had to for long."""
         if self._answered > self._taken:
             self._waited_for += 1
+            self._pressed -= self._pressed > 0
             if self._waited_for >= _CALM:
                 self._spare, self._waited_for = max(min(1, self._most), self._spare - 1), 0
         else:
             self._spare, self._waited_for = min(self._most, self._spare + 1), 0
+            self._pressed = _PRESSED
 
     def _release(self, cell: str) -> None:
         self._bury(self._inits.pop(cell, None))
