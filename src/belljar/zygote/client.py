@@ -13,6 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from belljar.errors import SetupError, UsageError
+from belljar.gate import Gate
 from belljar.zygote.protocol import Packet, receive_packet, send_packet
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class Link:
         self.taken = self._live = 0
         self._retired = False
         self._counting = Lock()
+        self._turns = Gate(1)
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = os.memfd_create("belljar-keeper-log", os.MFD_CLOEXEC)
         owner = os.pidfd_open(self.owner)
@@ -123,9 +125,7 @@ class Link:
             return None
         self._count(1)
         try:
-            heard = self._receive_now()
-            if heard is _NOTHING_YET:
-                heard = await self._receive(waits)
+            heard = await self._next(waits)
             self._see_starter_off()
             return self._taken_from(heard)
         except BaseException:
@@ -202,8 +202,21 @@ class Link:
         except OSError:
             return None  # another thread has closed it
 
+    async def _next(self, waits: Waits) -> Any:
+        """The next cell, in the order in which they were asked for."""
+        try:
+            await self._turns.enter(waits)
+        except BaseException:
+            self._send({"untake": 1})
+            raise
+        try:
+            heard = self._receive_now()
+            return await self._receive(waits) if heard is _NOTHING_YET else heard
+        finally:
+            self._turns.leave()
+
     async def _receive(self, waits: Waits) -> Any:
-        # Several may wait at a time, and an asyncio loop takes a descriptor only once.
+        # Not the socket itself: it may be closed by another thread, and its number be somebody else's then.
         try:
             mine = os.dup(self._socket.fileno())
         except OSError:
