@@ -60,6 +60,7 @@ def test_a_rehearsal_leaves_no_trace(backend: str) -> None:
 @pytest.mark.parametrize("backend", ["local", "namespace"])
 def test_each_cell_has_random_numbers_of_its_own(backend: str) -> None:
     need("local" if backend == "local" else "userns")
-    with Sandbox(backend=backend) as box:
+    with Sandbox(backend=backend, preload=["multiprocessing"]) as box:
         numbers = [box.run("import random; random.random()").value for _ in range(5)]
-    assert len(set(numbers)) == 5
+        keys = [box.run("import multiprocessing as m; m.current_process().authkey.hex()").value for _ in range(5)]
+    assert len(set(numbers)) == len(set(keys)) == 5
