@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.needs import need
 
 from belljar.guest import call, failure, runner, values
-from belljar.guest.channel import LONGEST_CLAIM, Channel, TooLongError
+from belljar.guest.channel import LONGEST_CLAIM, MOST_CONTAINERS, Channel, TooLongError
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
 json_values = st.recursive(
@@ -623,6 +623,8 @@ def test_a_claim_that_is_too_long_is_not_sent() -> None:
     with pair() as (host, channel):
         with pytest.raises(TooLongError):
             channel.claim("answer", "x" * LONGEST_CLAIM)
+        with pytest.raises(TooLongError, match="lists and objects"):
+            channel.claim("answer", [[]] * (MOST_CONTAINERS + 1))
         channel.claim("answer", 1)
         assert heard(host)["answer"] == 1
 

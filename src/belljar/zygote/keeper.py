@@ -284,6 +284,7 @@ class Keeper:
                 self._asked -= 1  # another one is asked for in its place
             else:
                 self._answer(packet)
+                self._released += 1  # who is told of a failure has nothing to give back
         for fd in (launch.process, launch.guest, launch.init, launch.stdout, launch.stderr, *workspace):
             os.close(fd)
 
